@@ -1,0 +1,4 @@
+//! sandbox
+
+mod frame;
+mod guest;
