@@ -1,0 +1,167 @@
+//! The texts that are contract: each stands here and nowhere else.
+//!
+//! Hosts parse some of them and models read all of them, so a change of a letter is a change of the contract. A bound's
+//! text says which bound, its value and what to do.
+
+/// The opening phrase of a run that hit its run clock; the dialect shows this much and no more.
+pub const TIMEOUT_MESSAGE: &str = "Execution timed out";
+
+/// A host call made after its program ended.
+pub const ALREADY_COMPLETED: &str = "Execution has already completed";
+
+/// `eval` and every function constructor.
+pub const CODE_GENERATION_REFUSED: &str = "Code generation from strings disallowed for this context";
+
+/// A call on an executor after its `dispose`.
+pub const REMOTE_CLOSED: &str = "RemoteExecutor is closed";
+
+/// A session died under an `execute`.
+pub const BROKE_DURING_EXECUTION: &str = "Executor connection broke during execution";
+
+/// A session died under another call.
+pub const BROKE_DURING_CALL: &str = "Executor connection broke during a call";
+
+/// The end of a text that was cut at its bound.
+pub const CUT_MARKER: &str = "… [cut]";
+
+/// A run over its run clock of `timeout_ms` milliseconds.
+pub fn timed_out(timeout_ms: u64) -> String {
+    format!(
+        "{TIMEOUT_MESSAGE} at its {timeout_ms} ms bound. Do less work per run and return the part that is already \
+         finished."
+    )
+}
+
+/// A run over the wall time that ends any run.
+pub fn wall_exceeded(max_wall_ms: u64) -> String {
+    format!(
+        "Execution reached the {max_wall_ms} ms bound on its whole duration, host waits included. Split the work over \
+         several runs."
+    )
+}
+
+/// A run over its CPU clock.
+pub fn cpu_exceeded(cpu_ms: u64) -> String {
+    format!(
+        "Execution used up its {cpu_ms} ms CPU bound. Compute less per run and return the part that is already \
+         finished."
+    )
+}
+
+/// A run over its memory limit.
+pub fn memory_exceeded(limit_bytes: u64) -> String {
+    format!(
+        "Execution ran out of memory at its {limit_bytes} byte bound. Hold less data at once: work in parts and keep \
+         only what is needed."
+    )
+}
+
+/// A program that awaits what can never settle.
+pub const STALLED: &str = "Execution stalled: the program awaits a promise that nothing left to run can settle (no \
+                           jobs, timers or host calls remain). Await only what will settle.";
+
+/// An entry that is not a function; `found` is what `typeof` says of it.
+pub fn entry_not_a_function(found: &str) -> String {
+    format!("The program is not a function but of type {found}. Send one arrow function, such as `async () => 42`.")
+}
+
+/// A prelude that failed.
+pub fn prelude_failed(provider: &str, message: &str) -> String {
+    format!("Prelude of provider \"{provider}\" failed: {message}")
+}
+
+/// A module that does not exist.
+pub fn no_such_module(specifier: &str) -> String {
+    format!("No such module \"{specifier}\".")
+}
+
+/// A tool that does not exist, or whose provider has no handler.
+pub fn tool_not_found(tool: &str) -> String {
+    format!("Tool \"{tool}\" not found")
+}
+
+/// An answer of the host that is no envelope. `call` is `<provider>.<tool>`.
+pub fn malformed_envelope(call: &str) -> String {
+    format!("The host answered {call} with something that is no result envelope")
+}
+
+/// A call whose arguments are over the bound. `call` is the address that the program called.
+pub fn arguments_too_large(call: &str, size: u64, bound: u64) -> String {
+    format!("The arguments of {call} take {size} bytes; the bound is {bound} bytes. Send less in one call.")
+}
+
+/// A call whose result is over the bound. `call` is the address that the program called.
+pub fn call_result_too_large(call: &str, size: u64, bound: u64) -> String {
+    format!("The result of {call} takes {size} bytes; the bound is {bound} bytes. Ask for less in one call.")
+}
+
+/// A call that got no answer in time. `call` is the address that the program called.
+pub fn host_call_timed_out(call: &str, bound_ms: u64) -> String {
+    format!("{call} gave no answer within its {bound_ms} ms bound. Try a smaller request, or go on without it.")
+}
+
+/// A result that cannot be carried: `path` is `result.items[3].cb`, `reason` such as `is a function`.
+pub fn result_refused(path: &str, reason: &str) -> String {
+    format!("The result cannot be returned: {path} {reason}. Return plain data.")
+}
+
+/// A result over a bound: `bound` such as `nests deeper than 200 levels`.
+pub fn result_over_bound(path: &str, bound: &str) -> String {
+    format!("The result cannot be returned: {path} {bound}. Return less, or in a simpler shape.")
+}
+
+/// The line that takes the place of every log line past a bound.
+pub fn logs_cut(bound: &str) -> String {
+    format!("[logs cut: {bound}; the run goes on, later lines are not kept]")
+}
+
+/// Two protocol versions that differ.
+pub fn protocol_mismatch(client: i64, server: i64) -> String {
+    format!("Executor protocol mismatch: client speaks v{client}, server speaks v{server}")
+}
+
+/// A WebSocket that could not be opened.
+pub fn open_failed(url: &str) -> String {
+    format!("Failed to open WebSocket to {url}")
+}
+
+/// A part of the contract that this version does not offer.
+pub fn not_available(what: &str) -> String {
+    format!("{what} is not available in this version")
+}
+
+/// `text`, cut at the last character boundary that leaves room for [`CUT_MARKER`] within `bound` bytes.
+pub fn cut(text: &str, bound: u64) -> std::borrow::Cow<'_, str> {
+    let bound = usize::try_from(bound).unwrap_or(usize::MAX);
+    if text.len() <= bound {
+        return text.into();
+    }
+    let end = text.floor_char_boundary(bound.saturating_sub(CUT_MARKER.len()));
+    format!("{}{CUT_MARKER}", &text[..end]).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contract_texts_are_exact() {
+        assert_eq!(
+            timed_out(300),
+            "Execution timed out at its 300 ms bound. Do less work per run and return the part that is already finished."
+        );
+        assert_eq!(tool_not_found("x"), "Tool \"x\" not found");
+        assert_eq!(prelude_failed("api", "boom"), "Prelude of provider \"api\" failed: boom");
+        assert_eq!(no_such_module("a.js"), "No such module \"a.js\".");
+        assert_eq!(protocol_mismatch(1, 2), "Executor protocol mismatch: client speaks v1, server speaks v2");
+        assert_eq!(open_failed("ws://h:1"), "Failed to open WebSocket to ws://h:1");
+    }
+
+    #[test]
+    fn a_cut_ends_on_a_character_and_within_the_bound() {
+        assert_eq!(cut("short", 64), "short");
+        let long = "é".repeat(100);
+        let cut = cut(&long, 51);
+        assert!(cut.len() <= 51 && cut.ends_with(CUT_MARKER));
+    }
+}
