@@ -1,0 +1,49 @@
+//! Cap'n Web: the wire protocol of the executor, without I/O.
+//!
+//! A [`Session`](session::Session) is one end of one connection. Its driver feeds it text frames and the time, and
+//! does what [`poll_output`](session::Session::poll_output) says: send a frame, run a call of the peer, hand the
+//! result of a call to whoever made it, close the socket. PROTOCOL.md describes the wire.
+
+pub mod cancel;
+pub mod expression;
+pub mod jsstring;
+pub mod limits;
+pub mod session;
+pub mod stub;
+pub mod target;
+pub mod text;
+pub mod value;
+
+pub use cancel::{CancelSource, CancelToken, Cancelled};
+pub use expression::{CheckError, DecodeError, EncodeError};
+pub use jsstring::JsString;
+pub use limits::{DataLimits, DroppedKeys, WireLimits};
+pub use session::{
+    CallId, CallMode, CloseOrigin, CloseReason, InvocationId, Output, Session, SessionConfig, TableSizes,
+};
+pub use stub::Stub;
+pub use target::{IncomingCall, PathKey, Target, target_fn};
+pub use value::{BytesKind, ErrorValue, Object, Value};
+
+/// Whether JavaScript receivers silently drop this object key: the names on `Object.prototype`, and `toJSON`.
+///
+/// [`expression::check_data_only`] refuses such keys where [`DroppedKeys::Refuse`] asks for it. Values that a session
+/// sends may hold them: our peers keep them, JavaScript peers lose that one key.
+pub fn is_dropped_key(key: &str) -> bool {
+    matches!(
+        key,
+        "__proto__"
+            | "constructor"
+            | "hasOwnProperty"
+            | "isPrototypeOf"
+            | "propertyIsEnumerable"
+            | "toJSON"
+            | "toLocaleString"
+            | "toString"
+            | "valueOf"
+            | "__defineGetter__"
+            | "__defineSetter__"
+            | "__lookupGetter__"
+            | "__lookupSetter__"
+    )
+}
