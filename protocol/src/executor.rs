@@ -1,0 +1,161 @@
+//! The trait that every executor implements, and what a caller lends it for one run (CONTRACT section 1).
+
+use std::{future::Future, sync::Arc, time::Duration};
+
+use futures_util::future::BoxFuture;
+
+use crate::{
+    Dispatch, ErrorCode, ExecuteRequest, ExecutorError, OutboundMode, Outcome, ResultEncoding, TimeBound, text,
+};
+
+/// Runs programs: in this process' own sandboxes, or on a daemon.
+///
+/// `Ok` means that the run took place, and [`Outcome::error`] says whether the program failed; `Err` means that the
+/// program never ran or that nobody can know. Dropping a returned future cancels what it stands for.
+pub trait Executor: Send + Sync + 'static {
+    /// Runs one program once.
+    fn execute(
+        &self,
+        request: ExecuteRequest,
+        host: Host,
+    ) -> impl Future<Output = Result<Outcome, ExecutorError>> + Send;
+
+    /// Calls a function that a retained execution returned. `args_json` is a JSON array.
+    fn invoke_handle(
+        &self,
+        execution_id: &str,
+        handle_id: &str,
+        args_json: &str,
+        host: Host,
+        options: InvokeOptions,
+    ) -> impl Future<Output = Result<Outcome, ExecutorError>> + Send {
+        let _ = (execution_id, handle_id, args_json, host, options);
+        async { Err(unavailable("invokeHandle")) }
+    }
+
+    /// Ends a retained execution; ending one twice is fine.
+    fn close_handles(&self, execution_id: &str) -> impl Future<Output = Result<(), ExecutorError>> + Send {
+        let _ = execution_id;
+        async { Err(unavailable("closeHandles")) }
+    }
+
+    /// Waits for admission without a run.
+    fn acquire(&self, options: AcquireOptions) -> impl Future<Output = Result<Lease, ExecutorError>> + Send {
+        let _ = options;
+        async { Err(unavailable("acquire")) }
+    }
+
+    /// Ends every run and gives everything back. Later calls fail.
+    fn dispose(&self) -> impl Future<Output = ()> + Send;
+}
+
+/// The typed failure of a part of the contract that this version does not offer.
+pub fn unavailable(what: &str) -> ExecutorError {
+    ExecutorError::new(ErrorCode::InvalidRequest, text::not_available(what))
+}
+
+/// What the caller lends for one run.
+#[derive(Clone, Default)]
+pub struct Host {
+    /// Answers the program's tool calls; absent means that there are no tools.
+    pub dispatch: Option<Arc<dyn Dispatch>>,
+    /// Answers the program's requests in mode [`OutboundMode::Stub`].
+    pub outbound: Option<Arc<dyn Outbound>>,
+}
+
+impl Host {
+    /// A host that answers tool calls by `dispatch` and has no outbound function.
+    pub fn with_dispatch(dispatch: impl Dispatch) -> Self {
+        Self { dispatch: Some(Arc::new(dispatch)), outbound: None }
+    }
+}
+
+/// Performs the program's outbound requests in the caller's process (CONTRACT section 10).
+pub trait Outbound: Send + Sync + 'static {
+    /// Performs one request. An error is the text of the `TypeError` that the program's `fetch` rejects with.
+    fn fetch(&self, request: OutboundRequest) -> BoxFuture<'static, Result<OutboundResponse, String>>;
+}
+
+/// A request of the program's `fetch`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutboundRequest {
+    /// Such as `GET`.
+    pub method: String,
+    /// Absolute.
+    pub url: String,
+    /// In the program's order.
+    pub headers: Vec<(String, String)>,
+    /// Absent means no body.
+    pub body: Option<Vec<u8>>,
+}
+
+/// The answer to an [`OutboundRequest`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutboundResponse {
+    /// From 200 to 599.
+    pub status: u16,
+    /// May be empty.
+    pub status_text: String,
+    /// In the server's order.
+    pub headers: Vec<(String, String)>,
+    /// May be empty.
+    pub body: Vec<u8>,
+}
+
+/// Options of [`Executor::invoke_handle`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InvokeOptions {
+    /// The invocation's own run clock.
+    pub timeout: TimeBound,
+    /// Whether the run clock goes on while only host calls are awaited.
+    pub count_host_waits: bool,
+    /// The invocation's own CPU clock.
+    pub cpu_time: TimeBound,
+    /// Where `fetch` goes.
+    pub outbound: OutboundMode,
+    /// How the result travels.
+    pub result_encoding: ResultEncoding,
+    /// Whether a function inside the result vanishes.
+    pub drop_functions: bool,
+    /// Names the invocation for `cancel`.
+    pub id: Option<String>,
+}
+
+/// Options of [`Executor::acquire`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AcquireOptions {
+    /// The memory that the run will ask for, in bytes.
+    pub memory_limit: Option<u64>,
+}
+
+/// Runs the one program of a [`Lease`]; dropping it gives the permit back.
+pub type LeasedRun = Box<dyn FnOnce(ExecuteRequest, Host) -> BoxFuture<'static, Result<Outcome, ExecutorError>> + Send>;
+
+/// Admission without a run. Dropping it gives the permit back.
+pub struct Lease {
+    wait: Duration,
+    run: LeasedRun,
+}
+
+impl Lease {
+    /// A lease that was waited for so long and whose permit `run` holds.
+    pub fn new(wait: Duration, run: LeasedRun) -> Self {
+        Self { wait, run }
+    }
+
+    /// How long admission took.
+    pub fn wait(&self) -> Duration {
+        self.wait
+    }
+
+    /// Runs the lease's one program.
+    ///
+    /// # Errors
+    /// Those of [`Executor::execute`], but for `OVERLOADED`.
+    pub async fn execute(self, request: ExecuteRequest, host: Host) -> Result<Outcome, ExecutorError> {
+        (self.run)(request, host).await
+    }
+
+    /// Gives the permit back; the same as dropping the lease.
+    pub fn release(self) {}
+}

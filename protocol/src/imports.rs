@@ -1,0 +1,212 @@
+//! Splitting a program's leading static `import` declarations off its body.
+//!
+//! Import declarations are legal at module scope only and the entry wraps the body in a function, so they have to stand
+//! ahead of it. Whatever is no well-formed declaration stays in the body, where the engine reports its syntax error.
+
+/// A program's two parts. Together they are the program, without a byte lost between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeparatedImports<'a> {
+    /// From the first byte to the end of the last import declaration; empty when there is none.
+    pub imports: &'a str,
+    /// Everything after that.
+    pub body: &'a str,
+}
+
+/// Splits the leading static `import` declarations off `code` (ECMA-262, section 16.2.2).
+pub fn separate_imports(code: &str) -> SeparatedImports<'_> {
+    let mut scanner = Scanner { text: code, at: 0 };
+    let mut end = 0;
+    while scanner.declaration().is_some() {
+        end = scanner.at;
+    }
+    let (imports, body) = code.split_at(end);
+    SeparatedImports { imports, body }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Token<'a> {
+    Word(&'a str),
+    String,
+    Punctuator(char),
+}
+
+struct Scanner<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Scanner<'a> {
+    /// Passes over one declaration and its semicolon; on `None` the position is of no use any more.
+    fn declaration(&mut self) -> Option<()> {
+        self.trivia()?;
+        if self.token()? != Token::Word("import") {
+            return None;
+        }
+        self.clause_and_specifier()?;
+        self.attributes()?;
+        self.end_of_statement()
+    }
+
+    fn clause_and_specifier(&mut self) -> Option<()> {
+        let mut braces = 0usize;
+        let mut after_from = false;
+        let mut first = true;
+        loop {
+            self.trivia()?;
+            let token = self.token()?;
+            match token {
+                Token::String if braces == 0 => return (first || after_from).then_some(()),
+                Token::Punctuator('{') => braces += 1,
+                Token::Punctuator('}') => braces = braces.checked_sub(1)?,
+                Token::Punctuator(',' | '*') | Token::Word(_) | Token::String => {}
+                Token::Punctuator(_) => return None,
+            }
+            after_from = braces == 0 && token == Token::Word("from");
+            first = false;
+        }
+    }
+
+    fn attributes(&mut self) -> Option<()> {
+        let before = self.at;
+        self.trivia()?;
+        if self.token() != Some(Token::Word("with")) {
+            self.at = before;
+            return Some(());
+        }
+        self.trivia()?;
+        if self.token() != Some(Token::Punctuator('{')) {
+            self.at = before;
+            return Some(());
+        }
+        loop {
+            self.trivia()?;
+            match self.token()? {
+                Token::Punctuator('}') => return Some(()),
+                Token::Word(_) | Token::String | Token::Punctuator(',' | ':') => {}
+                Token::Punctuator(_) => return None,
+            }
+        }
+    }
+
+    /// A semicolon, or what stands in for one: a line break or the end.
+    fn end_of_statement(&mut self) -> Option<()> {
+        let before = self.at;
+        let line_break = self.trivia()?;
+        if self.text[self.at..].starts_with(';') {
+            self.at += 1;
+            return Some(());
+        }
+        let ended = line_break || self.at == self.text.len();
+        self.at = before;
+        ended.then_some(())
+    }
+
+    /// Passes over white space and comments; whether a line break was among them. `None` on an open comment.
+    fn trivia(&mut self) -> Option<bool> {
+        let mut line_break = false;
+        loop {
+            let rest = &self.text[self.at..];
+            let length = if rest.starts_with("//") {
+                rest.find(is_line_break).unwrap_or(rest.len())
+            } else if rest.starts_with("/*") {
+                rest[2..].find("*/")? + 4
+            } else if let Some(space) = rest.chars().next().filter(|c| c.is_whitespace() || *c == '\u{feff}') {
+                space.len_utf8()
+            } else {
+                return Some(line_break);
+            };
+            line_break |= rest[..length].contains(is_line_break);
+            self.at += length;
+        }
+    }
+
+    fn token(&mut self) -> Option<Token<'a>> {
+        let rest = &self.text[self.at..];
+        let first = rest.chars().next()?;
+        let (length, token) = match first {
+            '"' | '\'' => (string_length(rest, first)?, Token::String),
+            _ if is_word(first) => {
+                let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+                (length, Token::Word(&rest[..length]))
+            }
+            other => (other.len_utf8(), Token::Punctuator(other)),
+        };
+        self.at += length;
+        Some(token)
+    }
+}
+
+fn string_length(text: &str, quote: char) -> Option<usize> {
+    let mut characters = text.char_indices().skip(1);
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '\\' => {
+                characters.next();
+            }
+            '\n' | '\r' => return None,
+            _ if character == quote => return Some(at + 1),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn is_word(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '_' | '$' | '\u{200c}' | '\u{200d}')
+}
+
+fn is_line_break(character: char) -> bool {
+    matches!(character, '\n' | '\r' | '\u{2028}' | '\u{2029}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leading_declarations_are_split_off() {
+        let cases = [
+            ("import 'x'\nasync () => 1", "import 'x'"),
+            ("import { a as b } from \"y\"; async () => b", "import { a as b } from \"y\";"),
+            ("import d, * as n from 'z' ; () => d", "import d, * as n from 'z' ;"),
+            ("import from from 'x'\n1", "import from from 'x'"),
+            ("import{\"a b\" as c}from'x';c", "import{\"a b\" as c}from'x';"),
+            ("import j from './j.json' with { type: 'json' };\nj", "import j from './j.json' with { type: 'json' };"),
+            (
+                "// first\nimport 'a'; /* then */ import 'b'\n\n// body\nx",
+                "// first\nimport 'a'; /* then */ import 'b'",
+            ),
+            ("import 'a' /* \n */ x", "import 'a'"),
+            ("\u{feff}import 'a'\nx", "\u{feff}import 'a'"),
+            ("import 'it\\'s'\nx", "import 'it\\'s'"),
+            ("import 'last'", "import 'last'"),
+        ];
+        for (code, imports) in cases {
+            let separated = separate_imports(code);
+            assert_eq!(separated.imports, imports, "{code}");
+            assert_eq!(separated.body, &code[imports.len()..], "{code}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_declaration_stays_in_the_body() {
+        let cases = [
+            "",
+            "async () => 1",
+            "import('x')",
+            "import.meta.url",
+            "import /* c */ ('x')",
+            "imports from 'x'",
+            "import 'x' async () => 1",
+            "import x 'y'",
+            "import { a from 'x'",
+            "import a from `x`",
+            "/* open import 'x'",
+            "x; import 'y'",
+            "import 'x\n'",
+        ];
+        for code in cases {
+            assert_eq!(separate_imports(code), SeparatedImports { imports: "", body: code }, "{code}");
+        }
+    }
+}
