@@ -1,0 +1,81 @@
+//! Fuzzing: by cargo-fuzz where the toolchain allows it, else by the seeded drivers of the ordinary tests, for longer.
+
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::{process, repository::Repository};
+
+/// How long each target runs when nothing else is asked for.
+const SECONDS: u32 = 60;
+
+/// The share of `cargo xtask full`.
+const SMOKE_SECONDS: u32 = 20;
+
+/// The driver in `protocol/tests` that feeds generated input to the same functions.
+const SEEDED_TEST: &str = "fuzz";
+
+pub(crate) fn smoke(repository: &Repository) -> Result<()> {
+    fuzz(repository, SMOKE_SECONDS, &[])
+}
+
+pub(crate) fn run(repository: &Repository, options: &[&str]) -> Result<()> {
+    let mut seconds = SECONDS;
+    let mut targets = Vec::new();
+    let mut options = options.iter();
+    while let Some(option) = options.next() {
+        match *option {
+            "--seconds" => {
+                let value = options.next().context("--seconds needs a number")?;
+                seconds = value.parse().with_context(|| format!("--seconds needs a number, but got `{value}`"))?;
+            }
+            flag if flag.starts_with('-') => bail!("fuzz has no option `{flag}`"),
+            target => targets.push(target),
+        }
+    }
+    fuzz(repository, seconds, &targets)
+}
+
+fn fuzz(repository: &Repository, seconds: u32, targets: &[&str]) -> Result<()> {
+    if let Some(reason) = obstacle(repository) {
+        println!("cargo-fuzz cannot run here: {reason}");
+        println!("the seeded drivers run for {seconds} s instead");
+        return process::run(
+            repository
+                .cargo()
+                .args(["test", "--package", "codemode-protocol", "--test", SEEDED_TEST, "--", "--nocapture"])
+                .env("FUZZ_SECONDS", seconds.to_string()),
+        );
+    }
+    let all = all_targets(repository)?;
+    if let Some(unknown) = targets.iter().find(|target| !all.iter().any(|known| known == *target)) {
+        bail!("there is no fuzz target `{unknown}`; there are: {}", all.join(", "));
+    }
+    for target in all.iter().filter(|target| targets.is_empty() || targets.contains(&target.as_str())) {
+        process::run(nightly(repository).args(["fuzz", "run", target, "--", &format!("-max_total_time={seconds}")]))?;
+    }
+    Ok(())
+}
+
+/// Why cargo-fuzz cannot run, if it cannot.
+fn obstacle(repository: &Repository) -> Option<&'static str> {
+    if !process::succeeds(nightly(repository).arg("--version")) {
+        return Some("it needs a nightly toolchain (`rustup toolchain install nightly` brings it)");
+    }
+    if !process::succeeds(nightly(repository).args(["fuzz", "--version"])) {
+        return Some("it is not installed (`cargo install cargo-fuzz --locked` brings it)");
+    }
+    None
+}
+
+fn all_targets(repository: &Repository) -> Result<Vec<String>> {
+    let listed = process::output(nightly(repository).args(["fuzz", "list"]))?;
+    Ok(listed.lines().map(String::from).collect())
+}
+
+/// Cargo of the nightly toolchain: the one that runs us is fixed by the environment that rustup gave it.
+fn nightly(repository: &Repository) -> Command {
+    let mut command = Command::new("rustup");
+    command.current_dir(repository.root()).args(["run", "nightly", "cargo"]);
+    command
+}

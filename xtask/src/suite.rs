@@ -1,0 +1,84 @@
+//! `test`, what CI runs, and `full`, which adds what takes long.
+
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::{
+    bench, fuzz, node, process,
+    repository::Repository,
+    steps::{self, Step},
+    tidy,
+};
+
+/// Everything is built in one profile and one target folder: `build` makes the binary and the test executables with
+/// the same features, so that `tests` compiles nothing again.
+const TEST: [Step; 7] = [
+    Step { name: "tidy", run: tidy::run },
+    Step { name: "formatting", run: formatting },
+    Step { name: "lints", run: lints },
+    Step { name: "build", run: build },
+    Step { name: "tests", run: tests },
+    Step { name: "documentation", run: documentation },
+    Step { name: "JavaScript client", run: javascript_client },
+];
+
+const LONG: [Step; 3] = [
+    Step { name: "fuzzing", run: fuzz::smoke },
+    Step { name: "benchmark builds", run: bench::build },
+    Step { name: "dependency audit", run: dependency_audit },
+];
+
+pub(crate) fn test(repository: &Repository) -> Result<()> {
+    steps::run(repository, &TEST)
+}
+
+pub(crate) fn full(repository: &Repository) -> Result<()> {
+    let steps: Vec<Step> = TEST.into_iter().chain(LONG).collect();
+    steps::run(repository, &steps)
+}
+
+fn formatting(repository: &Repository) -> Result<()> {
+    process::run(repository.cargo().args(["fmt", "--all", "--check"]))
+}
+
+fn lints(repository: &Repository) -> Result<()> {
+    process::run(repository.cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+}
+
+fn build(repository: &Repository) -> Result<()> {
+    process::run(repository.cargo().args(["build", "--workspace", "--bins", "--tests", "--examples"]))
+}
+
+fn tests(repository: &Repository) -> Result<()> {
+    process::run(
+        repository.cargo().args(["test", "--workspace"]).env("CODEMODED_BIN", repository.binary("debug", "codemoded")),
+    )
+}
+
+fn documentation(repository: &Repository) -> Result<()> {
+    process::run(repository.cargo().args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+fn javascript_client(repository: &Repository) -> Result<()> {
+    let folder = node::install(repository, "tests/js")?;
+    process::run(
+        node::node(folder)
+            .args(["--test", "--test-reporter=spec"])
+            .env("CODEMODED_BIN", repository.binary("debug", "codemoded")),
+    )
+}
+
+/// The audit needs a tool of its own and the advisory database, which not every machine can fetch.
+fn dependency_audit(repository: &Repository) -> Result<()> {
+    if !process::succeeds(Command::new("cargo-deny").arg("--version")) {
+        println!("skipped: cargo-deny is not installed (`cargo install cargo-deny --locked` brings it)");
+        return Ok(());
+    }
+    process::run(repository.cargo().args(["deny", "--all-features", "check", "licenses", "bans", "sources"]))?;
+    if !process::succeeds(repository.cargo().args(["deny", "fetch", "db"])) {
+        println!("advisories skipped: the advisory database cannot be fetched here");
+        return Ok(());
+    }
+    process::run(repository.cargo().args(["deny", "check", "--disable-fetch", "advisories"]))
+}
