@@ -11,8 +11,7 @@
 
 use std::fmt;
 
-use codemode_protocol::limits::ResultLimits;
-use codemode_protocol::outcome::{ErrorDetails, LogLevel, Termination};
+use codemode_protocol::{ErrorDetails, LogLevel, ResultLimits, Termination};
 
 /// Exit status of a child that could not serve a native allocation within its memory limit. The `Memory` frame went
 /// out before it, unless the socket was gone.
@@ -30,13 +29,51 @@ pub(crate) struct ProviderSpec {
     /// The namespace's name in the program's scope; validated by the pool.
     pub(crate) name: String,
     /// Tools that the host answers; empty means that any name crosses.
-    pub(crate) tools: Vec<String>,
+    pub(crate) tools: ToolNames,
     /// Trusted source that runs before the program, in its scope.
     pub(crate) prelude: Option<String>,
     /// False passes exactly one argument.
     pub(crate) positional_args: bool,
     /// An expression evaluating to a function from the raw dispatcher to the namespace.
     pub(crate) proxy_source: Option<String>,
+}
+
+/// The tools of one provider, as they cross: one block of length-prefixed names, so that ten thousand names are one
+/// copy for the child, which looks into it only when a tool is called.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ToolNames {
+    block: Vec<u8>,
+}
+
+impl<T: AsRef<str>> FromIterator<T> for ToolNames {
+    fn from_iter<I: IntoIterator<Item = T>>(names: I) -> Self {
+        let mut block = Vec::new();
+        for name in names {
+            let name = name.as_ref().as_bytes();
+            let length = u32::try_from(name.len()).expect("names are bounded far below 4 GiB by the contract");
+            block.extend_from_slice(&length.to_le_bytes());
+            block.extend_from_slice(name);
+        }
+        Self { block }
+    }
+}
+
+impl ToolNames {
+    /// True when any name crosses.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.block.is_empty()
+    }
+
+    /// The names' bytes, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let mut rest = self.block.as_slice();
+        std::iter::from_fn(move || {
+            let (length, tail) = rest.split_first_chunk::<4>()?;
+            let (name, tail) = tail.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+            rest = tail;
+            Some(name)
+        })
+    }
 }
 
 /// Bounds of the console.
@@ -85,6 +122,8 @@ pub(crate) struct RunSpec {
     /// UTF-16 units of the encoded result once it is escaped again as a JSON string, for the encoding `text`;
     /// `u64::MAX` when it is carried as a value.
     pub(crate) escaped_units: u64,
+    /// False refuses keys that JavaScript peers drop (those of `Object.prototype`, and `toJSON`).
+    pub(crate) allow_dropped_keys: bool,
     /// Bounds of the console.
     pub(crate) logs: LogBounds,
 }
@@ -147,8 +186,13 @@ pub(crate) enum FromChild {
         /// A JSON array.
         args_json: String,
     },
-    /// No jobs left, at least one host call unanswered; holds until the next frame towards the child.
-    Waiting,
+    /// No jobs left, at least one host call unanswered. The run clock stands still from here until the next frame
+    /// towards the child, but only if `answered` is the number of `Reply` frames sent so far: otherwise one is under
+    /// way already and the child is about to go on.
+    Waiting {
+        /// `Reply` frames that the child has read.
+        answered: u32,
+    },
     /// The end; the child exits after it.
     Done(Box<DoneFrame>),
     /// A native allocation did not fit the memory limit; the child exits with [`RESERVED_MEMORY_EXIT`] after it.
@@ -214,7 +258,8 @@ impl FrameBounds {
 
     fn bound(&self, kind: u8) -> Option<u64> {
         match kind {
-            kind::READY | kind::WAITING | kind::MEMORY => Some(0),
+            kind::READY | kind::MEMORY => Some(0),
+            kind::WAITING => Some(4),
             kind::LOG => Some(self.log),
             kind::CALL => Some(self.call),
             kind::DONE => Some(self.done),
@@ -351,7 +396,11 @@ impl FromChild {
     pub(crate) fn encode(&self) -> Vec<u8> {
         match self {
             Self::Ready => Writer::new(kind::READY, 0).finish(),
-            Self::Waiting => Writer::new(kind::WAITING, 0).finish(),
+            Self::Waiting { answered } => {
+                let mut out = Writer::new(kind::WAITING, 4);
+                out.u32(*answered);
+                out.finish()
+            }
             Self::Memory => MEMORY_FRAME.to_vec(),
             Self::Log { level, method, time_ms, message } => encode_log(*level, method, *time_ms, message),
             Self::Call { id, provider, tool, args_json } => encode_call(*id, provider, tool, args_json),
@@ -383,7 +432,7 @@ impl FromChild {
         let mut input = Reader { rest: payload };
         let frame = match kind {
             kind::READY => Self::Ready,
-            kind::WAITING => Self::Waiting,
+            kind::WAITING => Self::Waiting { answered: input.u32()? },
             kind::MEMORY => Self::Memory,
             kind::LOG => Self::Log {
                 level: nth(LogLevel::ALL, input.u8()?)?,
@@ -447,10 +496,7 @@ fn write_spec(out: &mut Writer, spec: &RunSpec) {
     out.length(spec.providers.len());
     for provider in &spec.providers {
         out.text(&provider.name);
-        out.length(provider.tools.len());
-        for tool in &provider.tools {
-            out.text(tool);
-        }
+        out.bytes(&provider.tools.block);
         out.optional_text(provider.prelude.as_deref());
         out.u8(u8::from(provider.positional_args));
         out.optional_text(provider.proxy_source.as_deref());
@@ -467,6 +513,7 @@ fn write_spec(out: &mut Writer, spec: &RunSpec) {
     for number in [spec.result.depth, spec.result.digits, spec.result.nodes, spec.result.units, spec.escaped_units] {
         out.u64(number);
     }
+    out.u8(u8::from(spec.allow_dropped_keys));
     out.u32(spec.logs.line_bytes);
     out.u32(spec.logs.lines);
     out.u64(spec.logs.total_bytes);
@@ -476,14 +523,9 @@ fn read_spec(input: &mut Reader<'_>) -> Result<RunSpec, FrameError> {
     let code = input.text()?;
     let mut providers = Vec::new();
     for _ in 0..input.u32()? {
-        let name = input.text()?;
-        let mut tools = Vec::new();
-        for _ in 0..input.u32()? {
-            tools.push(input.text()?);
-        }
         providers.push(ProviderSpec {
-            name,
-            tools,
+            name: input.text()?,
+            tools: ToolNames { block: input.bytes()?.to_vec() },
             prelude: input.optional(Reader::text)?,
             positional_args: input.bool()?,
             proxy_source: input.optional(Reader::text)?,
@@ -505,6 +547,7 @@ fn read_spec(input: &mut Reader<'_>) -> Result<RunSpec, FrameError> {
         error_bytes: input.u32()?,
         result: ResultLimits { depth: input.u64()?, digits: input.u64()?, nodes: input.u64()?, units: input.u64()? },
         escaped_units: input.u64()?,
+        allow_dropped_keys: input.bool()?,
         logs: LogBounds { line_bytes: input.u32()?, lines: input.u32()?, total_bytes: input.u64()? },
     })
 }
@@ -551,9 +594,13 @@ impl Writer {
         self.u32(u32::try_from(value).expect("frame fields are bounded far below 4 GiB by the contract"));
     }
 
-    fn text(&mut self, value: &str) {
+    fn bytes(&mut self, value: &[u8]) {
         self.length(value.len());
-        self.out.extend_from_slice(value.as_bytes());
+        self.out.extend_from_slice(value);
+    }
+
+    fn text(&mut self, value: &str) {
+        self.bytes(value.as_bytes());
     }
 
     fn optional_text(&mut self, value: Option<&str>) {
@@ -582,7 +629,7 @@ struct Reader<'a> {
     rest: &'a [u8],
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     fn take<const N: usize>(&mut self) -> Result<[u8; N], FrameError> {
         let (head, tail) = self.rest.split_first_chunk::<N>().ok_or(FrameError::Truncated)?;
         self.rest = tail;
@@ -614,11 +661,15 @@ impl Reader<'_> {
         if value.is_finite() { Ok(value) } else { Err(FrameError::BadField) }
     }
 
-    fn text(&mut self) -> Result<String, FrameError> {
+    fn bytes(&mut self) -> Result<&'a [u8], FrameError> {
         let length = self.u32()? as usize;
-        let bytes = self.rest.get(..length).ok_or(FrameError::Truncated)?;
-        self.rest = &self.rest[length..];
-        std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| FrameError::NotUtf8)
+        let (bytes, tail) = self.rest.split_at_checked(length).ok_or(FrameError::Truncated)?;
+        self.rest = tail;
+        Ok(bytes)
+    }
+
+    fn text(&mut self) -> Result<String, FrameError> {
+        std::str::from_utf8(self.bytes()?).map(str::to_owned).map_err(|_| FrameError::NotUtf8)
     }
 
     fn optional<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, FrameError>) -> Result<Option<T>, FrameError> {

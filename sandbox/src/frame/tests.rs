@@ -5,7 +5,7 @@ fn spec() -> RunSpec {
         code: "async () => 1".into(),
         providers: vec![ProviderSpec {
             name: "api".into(),
-            tools: vec!["a".into(), "b".into()],
+            tools: ["a", "b"].into_iter().collect(),
             prelude: Some("1".into()),
             positional_args: true,
             proxy_source: None,
@@ -23,6 +23,7 @@ fn spec() -> RunSpec {
         error_bytes: 9,
         result: ResultLimits { depth: 10, digits: 11, nodes: 12, units: 13 },
         escaped_units: 14,
+        allow_dropped_keys: true,
         logs: LogBounds { line_bytes: 15, lines: 16, total_bytes: 17 },
     }
 }
@@ -40,7 +41,7 @@ fn frames_from_child() -> Vec<FromChild> {
         FromChild::Ready,
         FromChild::Log { level: LogLevel::Warn, method: "warn".into(), time_ms: 1.5, message: "ö".into() },
         FromChild::Call { id: 1, provider: "api".into(), tool: "t".into(), args_json: "[]".into() },
-        FromChild::Waiting,
+        FromChild::Waiting { answered: 3 },
         FromChild::Done(Box::new(DoneFrame {
             termination: Termination::Threw,
             result: None,
