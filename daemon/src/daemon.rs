@@ -1,0 +1,163 @@
+//! What all sessions of one daemon share: the executor, the state of the drain, and who is connected.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use codemode_protocol::{CancelSource, CancelToken, ErrorCode, ExecutorError, Limits, wire::Info};
+use codemode_transport::Connection;
+use tokio::sync::watch;
+
+use crate::Config;
+
+/// State shared by the listener and every session.
+pub(crate) struct Daemon<E> {
+    executor: E,
+    config: Config,
+    /// The port that `Host` headers may name.
+    port: u16,
+    draining: CancelSource,
+    /// Raised when the drain is over and running programs have to end.
+    stop: CancelSource,
+    running: watch::Sender<usize>,
+    sessions: Mutex<HashMap<u64, Connection>>,
+    next_session: AtomicU64,
+}
+
+/// A run that the drain waits for; dropping it ends the wait.
+pub(crate) struct Running {
+    running: watch::Sender<usize>,
+    stop: CancelToken,
+}
+
+impl<E> Daemon<E> {
+    pub(crate) fn new(executor: E, config: Config, port: u16) -> Self {
+        Self {
+            executor,
+            config,
+            port,
+            draining: CancelSource::new(),
+            stop: CancelSource::new(),
+            running: watch::Sender::new(0),
+            sessions: Mutex::default(),
+            next_session: AtomicU64::new(1),
+        }
+    }
+
+    pub(crate) fn executor(&self) -> &E {
+        &self.executor
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.config.limits
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// What `info()` answers.
+    pub(crate) fn info(&self) -> Info {
+        let mut info = Info::new(&self.config.server, &self.config.version, &self.config.node);
+        info.limits = self.limits().named().map(|(name, bound)| (name.to_owned(), bound as f64)).collect();
+        info.confinement.clone_from(&self.config.confinement);
+        info.features.clone_from(&self.config.features);
+        info
+    }
+
+    /// How many runs one session may have under way: what the executor could run or queue at all.
+    pub(crate) fn runs_per_session(&self) -> u64 {
+        self.limits().max_concurrent.saturating_add(self.limits().queue)
+    }
+
+    /// Why new programs would not run now, if they would not.
+    pub(crate) fn unready(&self) -> Option<String> {
+        if self.is_draining() {
+            return Some("draining: no new programs are taken".into());
+        }
+        (self.config.readiness)().err()
+    }
+
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.is_cancelled()
+    }
+
+    /// Admits one run, unless the daemon drains.
+    pub(crate) fn begin_run(&self) -> Result<Running, ExecutorError> {
+        // Counted first: a drain that begins after the look at its flag sees the run.
+        self.running.send_modify(|running| *running += 1);
+        let running = Running { running: self.running.clone(), stop: self.stop.token() };
+        if self.is_draining() {
+            return Err(ExecutorError::new(ErrorCode::ShuttingDown, SHUTTING_DOWN));
+        }
+        Ok(running)
+    }
+
+    /// Refuses new runs from now on.
+    pub(crate) fn drain(&self) {
+        self.draining.cancel();
+    }
+
+    /// Ends every run with `CANCELLED`.
+    pub(crate) fn stop_runs(&self) {
+        self.stop.cancel();
+    }
+
+    /// Resolves when no run is under way.
+    pub(crate) async fn idle(&self) {
+        // An error means that the sender is gone, and `self` holds one.
+        let _ = self.running.subscribe().wait_for(|running| *running == 0).await;
+    }
+
+    /// The number of runs under way.
+    pub(crate) fn running(&self) -> usize {
+        *self.running.borrow()
+    }
+
+    /// Notes a session's connection; the number names the session in logs.
+    pub(crate) fn enter(&self, connection: Connection) -> u64 {
+        let number = self.next_session.fetch_add(1, Ordering::Relaxed);
+        self.sessions().insert(number, connection);
+        number
+    }
+
+    /// Forgets a session.
+    pub(crate) fn leave(&self, number: u64) {
+        let connection = self.sessions().remove(&number);
+        drop(connection);
+    }
+
+    /// The connections of all sessions.
+    pub(crate) fn connections(&self) -> Vec<Connection> {
+        self.sessions().values().cloned().collect()
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, HashMap<u64, Connection>> {
+        // The map is consistent between any two statements that can panic.
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Running {
+    /// Raised when the drain is over.
+    pub(crate) fn stop(&self) -> CancelToken {
+        self.stop.clone()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.running.send_modify(|running| *running -= 1);
+    }
+}
+
+/// Said to whoever comes while the daemon drains.
+pub(crate) const SHUTTING_DOWN: &str = "The executor is shutting down; the program was not started";

@@ -1,0 +1,263 @@
+//! The wire interface (CONTRACT section 15): the main object of every session, as calls on an [`Executor`].
+
+use std::{
+    any::Any,
+    collections::HashMap,
+    panic::AssertUnwindSafe,
+    pin::pin,
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+};
+
+use codemode_protocol::{
+    CancelSource, CancelToken, ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, Outcome, OutboundMode,
+    PROTOCOL_VERSION, Termination, unavailable,
+    capnweb::{ErrorValue, IncomingCall, PathKey, Stub, Target, Value},
+    wire::{self, method},
+};
+use codemode_transport::Connection;
+use futures_util::future::{BoxFuture, Either, FutureExt, select, select_all};
+use tracing::{Instrument, debug, debug_span, error};
+use uuid::Uuid;
+
+use crate::{
+    daemon::Daemon,
+    dispatch::RemoteDispatch,
+};
+
+/// The main object of one session.
+pub(crate) struct Interface<E> {
+    daemon: Arc<Daemon<E>>,
+    connection: OnceLock<Connection>,
+    runs: Arc<Runs>,
+}
+
+impl<E: Executor> Interface<E> {
+    /// The interface of a new session; [`Interface::connect`] completes it.
+    pub(crate) fn new(daemon: Arc<Daemon<E>>) -> Self {
+        Self { daemon, connection: OnceLock::new(), runs: Arc::default() }
+    }
+
+    /// Names the session's connection, which exists only after its main object. To be called before the session runs.
+    pub(crate) fn connect(&self, connection: Connection) {
+        // Set once: a session has one connection.
+        let _ = self.connection.set(connection);
+    }
+
+    async fn answer(self: Arc<Self>, call: IncomingCall) -> Result<Value, Value> {
+        let name = call.method().and_then(|name| METHODS.iter().find(|known| **known == name)).copied();
+        match (name, call.args) {
+            (Some(name), Some(args)) => self.invoke(name, args, call.cancel).await,
+            (Some(name), None) => Ok(Value::Local(Arc::new(Member { of: self, name }))),
+            (None, Some(_)) => Err(not_a_function(&call.path)),
+            (None, None) => Ok(Value::Undefined),
+        }
+    }
+
+    async fn invoke(self: Arc<Self>, name: &str, args: Vec<Value>, cancel: CancelToken) -> Result<Value, Value> {
+        match name {
+            method::PROTOCOL_VERSION => Ok(Value::Number(PROTOCOL_VERSION as f64)),
+            method::INFO => Ok(self.daemon.info().to_value()),
+            method::CANCEL => self.cancel(args).map_err(wire::error_to_value),
+            method::EXECUTE => self.execute(args, cancel).await.map_err(wire::error_to_value),
+            other => Err(wire::error_to_value(unavailable(other))),
+        }
+    }
+
+    fn cancel(&self, args: Vec<Value>) -> Result<Value, ExecutorError> {
+        let id = args.into_iter().next().unwrap_or_default();
+        let id = id.as_str().ok_or_else(|| ExecutorError::invalid("id", "must be a string, the id of a run"))?;
+        Ok(Value::Bool(self.runs.cancel(id)))
+    }
+
+    async fn execute(&self, args: Vec<Value>, released: CancelToken) -> Result<Value, ExecutorError> {
+        let mut args = args.into_iter();
+        let mut next = || args.next().unwrap_or_default();
+        let (request, dispatch, outbound) = (next(), next(), next());
+        let mut request = wire::request_from_value(request)?;
+        let dispatch = function("dispatch", dispatch)?;
+        let outbound = function("outbound", outbound)?;
+        match (request.outbound, outbound.is_some()) {
+            (OutboundMode::Stub, true) => return Err(unavailable("outbound mode \"stub\"")),
+            (OutboundMode::Stub, false) => {
+                return Err(ExecutorError::invalid("outbound", "must be a function when the request's mode is \"stub\""));
+            }
+            (_, true) => {
+                return Err(ExecutorError::invalid("outbound", "must be null unless the request's mode is \"stub\""));
+            }
+            (_, false) => {}
+        }
+        request.validate(self.daemon.limits())?;
+        let id = request.id.get_or_insert_with(|| Uuid::new_v4().to_string()).clone();
+        let running = self.daemon.begin_run()?;
+        let run = self.runs.begin(&id, self.daemon.runs_per_session())?;
+        let encoding = request.result_encoding;
+        let span = debug_span!("run", %id, traceparent = request.traceparent.as_deref());
+        let outcome = self.run(request, dispatch, [released, run.cancel.clone(), running.stop()]).instrument(span).await;
+        outcome.map(|outcome| wire::outcome_to_value(outcome, encoding))
+    }
+
+    /// Runs until the executor answers or one of `cancels` is raised.
+    async fn run(
+        &self,
+        request: ExecuteRequest,
+        dispatch: Option<Stub>,
+        cancels: [CancelToken; 3],
+    ) -> Result<Outcome, ExecutorError> {
+        let remote = match (dispatch, self.connection.get()) {
+            (Some(stub), Some(connection)) => Some(RemoteDispatch::new(connection.clone(), stub)),
+            _ => None,
+        };
+        let calls = remote.as_ref().map(RemoteDispatch::calls);
+        let host = Host { dispatch: remote.map(|remote| Arc::new(remote) as _), outbound: None };
+        debug!("run begins");
+        let ended = {
+            let execution = AssertUnwindSafe(self.daemon.executor().execute(request, host)).catch_unwind();
+            let cancelled = select_all(cancels.iter().map(CancelToken::cancelled));
+            // Dropping the execution at the end of this block cancels it, before its calls are released.
+            match select(cancelled, pin!(execution)).await {
+                Either::Left(_) => Err(ExecutorError::new(ErrorCode::Cancelled, "The run was cancelled")),
+                Either::Right((Ok(ended), _)) => ended,
+                Either::Right((Err(panic), _)) => Err(ExecutorError::new(ErrorCode::Internal, panic_text(&*panic))),
+            }
+        };
+        match &ended {
+            Ok(outcome) => debug!(termination = %outcome.termination, "run ended"),
+            Err(failure) => debug!(code = %failure.code, "run failed"),
+        }
+        if let (Some(calls), Some(connection)) = (calls, self.connection.get()) {
+            let left_behind = calls.end();
+            if ended.as_ref().is_ok_and(|outcome| left_by_the_program(outcome.termination)) && !left_behind.is_empty() {
+                connection.after_answer(left_behind);
+            }
+        }
+        ended.map_err(hide_internal)
+    }
+}
+
+impl<E: Executor> Target for Interface<E> {
+    fn call(self: Arc<Self>, call: IncomingCall) -> BoxFuture<'static, Result<Value, Value>> {
+        self.answer(call).boxed()
+    }
+}
+
+/// A method read as a property: a function of its own.
+struct Member<E> {
+    of: Arc<Interface<E>>,
+    name: &'static str,
+}
+
+impl<E: Executor> Target for Member<E> {
+    fn call(self: Arc<Self>, call: IncomingCall) -> BoxFuture<'static, Result<Value, Value>> {
+        async move {
+            match call.args {
+                Some(args) if call.path.is_empty() => self.of.clone().invoke(self.name, args, call.cancel).await,
+                Some(_) => Err(not_a_function(&call.path)),
+                None => Ok(Value::Undefined),
+            }
+        }
+        .boxed()
+    }
+}
+
+/// The runs of one session, by id.
+#[derive(Default)]
+struct Runs {
+    live: Mutex<HashMap<String, CancelSource>>,
+}
+
+/// A run's place among its session's; dropping it frees the id.
+struct Run {
+    runs: Arc<Runs>,
+    id: String,
+    cancel: CancelToken,
+}
+
+impl Runs {
+    fn begin(self: &Arc<Self>, id: &str, bound: u64) -> Result<Run, ExecutorError> {
+        let mut live = self.live();
+        if live.len() as u64 >= bound {
+            let message = format!("The session has {bound} runs under way, which is its bound. Wait for one to end.");
+            return Err(ExecutorError::new(ErrorCode::Overloaded, message));
+        }
+        // UUIDs differ in more than the case of their digits.
+        let id = id.to_ascii_lowercase();
+        if live.contains_key(&id) {
+            return Err(ExecutorError::invalid("id", format_args!("{id} names a run of this session that is under way")));
+        }
+        let source = CancelSource::new();
+        let cancel = source.token();
+        live.insert(id.clone(), source);
+        drop(live);
+        Ok(Run { runs: self.clone(), id, cancel })
+    }
+
+    /// Cancels the run `id`; false when there is none.
+    fn cancel(&self, id: &str) -> bool {
+        let source = self.live().get(&id.to_ascii_lowercase()).cloned();
+        source.inspect(CancelSource::cancel).is_some()
+    }
+
+    fn live(&self) -> MutexGuard<'_, HashMap<String, CancelSource>> {
+        // The map is consistent between any two statements that can panic.
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        self.runs.live().remove(&self.id);
+    }
+}
+
+/// Whether calls without an answer were left behind by a program that came to its end: the host lets those run on. In
+/// every other end they were cut off.
+fn left_by_the_program(termination: Termination) -> bool {
+    match termination {
+        Termination::Completed | Termination::Threw | Termination::Syntax | Termination::Result => true,
+        Termination::Timeout | Termination::Cpu | Termination::Memory | Termination::Stalled => false,
+    }
+}
+
+/// A function of the peer, or none.
+fn function(field: &str, value: Value) -> Result<Option<Stub>, ExecutorError> {
+    match value {
+        Value::Stub(stub) => Ok(Some(stub)),
+        Value::Undefined | Value::Null => Ok(None),
+        _ => Err(ExecutorError::invalid(field, "must be a function of the caller, or null")),
+    }
+}
+
+/// Keeps the detail of a bug in our log; the id that finds it there crosses the wire.
+fn hide_internal(mut failure: ExecutorError) -> ExecutorError {
+    if failure.code == ErrorCode::Internal {
+        let log_id = Uuid::new_v4();
+        error!(%log_id, message = failure.message, cause = failure.cause, "internal error");
+        failure.message = format!("Internal error; its log id is {log_id}");
+        failure.cause = None;
+    }
+    failure
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("panicked: {}", text.unwrap_or("(no text)"))
+}
+
+/// What JavaScript peers answer when a path leads to no function.
+fn not_a_function(path: &[PathKey]) -> Value {
+    let path: Vec<_> = path.iter().map(PathKey::to_string).collect();
+    ErrorValue::new("TypeError", format!("'{}' is not a function.", path.join("."))).into()
+}
+
+const METHODS: &[&str] = &[
+    method::PROTOCOL_VERSION,
+    method::AUTHENTICATE,
+    method::EXECUTE,
+    method::ACQUIRE,
+    method::INVOKE_HANDLE,
+    method::CLOSE_HANDLES,
+    method::CANCEL,
+    method::INFO,
+    method::CODEMODE,
+];
