@@ -4,18 +4,14 @@ use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use axum::{
     Router,
-    body::Body,
-    extract::{
-        Request, State, WebSocketUpgrade,
-        ws::rejection::WebSocketUpgradeRejection,
-    },
+    extract::{Request, State, WebSocketUpgrade, ws::rejection::WebSocketUpgradeRejection},
     http::{StatusCode, header},
     middleware::{self, Next},
     response::{IntoResponse, Response},
     routing::get,
 };
 use codemode_protocol::Executor;
-use hyper::{body::Incoming, server::conn::http1};
+use hyper::server::conn::http1;
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     service::TowerToHyperService,
@@ -43,7 +39,11 @@ impl<E> Clone for Front<E> {
 }
 
 /// Accepts connections until it is dropped.
-pub(crate) async fn accept<E: Executor>(listener: &TcpListener, daemon: Arc<Daemon<E>>, places: Arc<Semaphore>) -> Infallible {
+pub(crate) async fn accept<E: Executor>(
+    listener: &TcpListener,
+    daemon: Arc<Daemon<E>>,
+    places: Arc<Semaphore>,
+) -> Infallible {
     let connections = Arc::new(Semaphore::new(daemon.config().max_connections));
     let router = router(Front { daemon: daemon.clone(), places });
     loop {
@@ -126,11 +126,8 @@ async fn upgrade<E: Executor>(
         let text = format!("Upgrade refused: {bound} sessions are open, which is the bound\n");
         return (StatusCode::SERVICE_UNAVAILABLE, text).into_response();
     };
-    let message = front.daemon.limits().wire_message_bytes;
-    let message = usize::try_from(message).unwrap_or(usize::MAX);
-    upgrade
-        .max_message_size(message)
-        .max_frame_size(message)
+    let message = usize::try_from(front.daemon.limits().wire_message_bytes).unwrap_or(usize::MAX);
+    codemode_transport::bounded(upgrade, message)
         .on_failed_upgrade(|error| debug!(%error, "an upgrade failed"))
         .on_upgrade(move |socket| async move {
             session::serve(front.daemon, socket).await;

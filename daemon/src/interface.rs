@@ -9,20 +9,18 @@ use std::{
 };
 
 use codemode_protocol::{
-    CancelSource, CancelToken, ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, Outcome, OutboundMode,
-    PROTOCOL_VERSION, Termination, unavailable,
+    CancelSource, CancelToken, ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, OutboundMode, Outcome,
+    PROTOCOL_VERSION, Termination,
     capnweb::{ErrorValue, IncomingCall, PathKey, Stub, Target, Value},
+    unavailable,
     wire::{self, method},
 };
-use codemode_transport::Connection;
+use codemode_transport::{Connection, after_answer};
 use futures_util::future::{BoxFuture, Either, FutureExt, select, select_all};
 use tracing::{Instrument, debug, debug_span, error};
 use uuid::Uuid;
 
-use crate::{
-    daemon::Daemon,
-    dispatch::RemoteDispatch,
-};
+use crate::{daemon::Daemon, dispatch::RemoteDispatch};
 
 /// The main object of one session.
 pub(crate) struct Interface<E> {
@@ -79,7 +77,10 @@ impl<E: Executor> Interface<E> {
         match (request.outbound, outbound.is_some()) {
             (OutboundMode::Stub, true) => return Err(unavailable("outbound mode \"stub\"")),
             (OutboundMode::Stub, false) => {
-                return Err(ExecutorError::invalid("outbound", "must be a function when the request's mode is \"stub\""));
+                return Err(ExecutorError::invalid(
+                    "outbound",
+                    "must be a function when the request's mode is \"stub\"",
+                ));
             }
             (_, true) => {
                 return Err(ExecutorError::invalid("outbound", "must be null unless the request's mode is \"stub\""));
@@ -92,7 +93,8 @@ impl<E: Executor> Interface<E> {
         let run = self.runs.begin(&id, self.daemon.runs_per_session())?;
         let encoding = request.result_encoding;
         let span = debug_span!("run", %id, traceparent = request.traceparent.as_deref());
-        let outcome = self.run(request, dispatch, [released, run.cancel.clone(), running.stop()]).instrument(span).await;
+        let outcome =
+            self.run(request, dispatch, [released, run.cancel.clone(), running.stop()]).instrument(span).await;
         outcome.map(|outcome| wire::outcome_to_value(outcome, encoding))
     }
 
@@ -124,10 +126,10 @@ impl<E: Executor> Interface<E> {
             Ok(outcome) => debug!(termination = %outcome.termination, "run ended"),
             Err(failure) => debug!(code = %failure.code, "run failed"),
         }
-        if let (Some(calls), Some(connection)) = (calls, self.connection.get()) {
+        if let Some(calls) = calls {
             let left_behind = calls.end();
             if ended.as_ref().is_ok_and(|outcome| left_by_the_program(outcome.termination)) && !left_behind.is_empty() {
-                connection.after_answer(left_behind);
+                after_answer(left_behind);
             }
         }
         ended.map_err(hide_internal)
@@ -182,7 +184,10 @@ impl Runs {
         // UUIDs differ in more than the case of their digits.
         let id = id.to_ascii_lowercase();
         if live.contains_key(&id) {
-            return Err(ExecutorError::invalid("id", format_args!("{id} names a run of this session that is under way")));
+            return Err(ExecutorError::invalid(
+                "id",
+                format_args!("{id} names a run of this session that is under way"),
+            ));
         }
         let source = CancelSource::new();
         let cancel = source.token();

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use axum::extract::ws::WebSocket;
-use codemode_protocol::Executor;
-use codemode_transport::TransportOptions;
+use codemode_protocol::{Executor, capnweb::WireLimits};
+use codemode_transport::{ServerSocket, TransportOptions};
 use tracing::{Instrument, info, info_span};
 
 use crate::{daemon::Daemon, interface::Interface};
@@ -12,13 +12,13 @@ use crate::{daemon::Daemon, interface::Interface};
 /// Serves `socket` until the session ends. Its runs end with it.
 pub(crate) async fn serve<E: Executor>(daemon: Arc<Daemon<E>>, socket: WebSocket) {
     let interface = Arc::new(Interface::new(daemon.clone()));
-    let (connection, driver) = codemode_transport::start(socket, interface.clone(), options(&daemon));
+    let (connection, driver) =
+        codemode_transport::start(ServerSocket::from(socket), interface.clone(), options(&daemon));
     interface.connect(connection.clone());
     let number = daemon.enter(connection.clone());
     async {
         info!("session opened");
-        driver.await;
-        let closed = connection.closed().await;
+        let closed = driver.await;
         info!(reason = %closed, "session closed");
     }
     .instrument(info_span!("session", number))
@@ -26,6 +26,16 @@ pub(crate) async fn serve<E: Executor>(daemon: Arc<Daemon<E>>, socket: WebSocket
     daemon.leave(number);
 }
 
+/// The bounds of the wire, as far as they follow from those of the contract.
 fn options<E>(daemon: &Daemon<E>) -> TransportOptions {
-    TransportOptions::default()
+    let bounds = daemon.limits();
+    let size = |bound: u64| usize::try_from(bound).unwrap_or(usize::MAX);
+    let defaults = WireLimits::default();
+    let limits = WireLimits {
+        message_bytes: size(bounds.wire_message_bytes),
+        // Each run over the bound gets a refusal that says so, hence room for some more, and for short calls.
+        running_calls: size(daemon.runs_per_session().saturating_mul(2)).max(defaults.running_calls),
+        ..defaults
+    };
+    TransportOptions { limits, ..TransportOptions::default() }
 }

@@ -4,7 +4,7 @@
 use std::{
     any::Any,
     panic::AssertUnwindSafe,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     task::{Context, Poll, Waker},
 };
 
@@ -17,6 +17,17 @@ use futures_util::FutureExt;
 
 use crate::mailbox::{Command, Mailbox};
 
+/// Keeps `kept` until the answer of the peer's call that the current future serves is queued, and drops it then: what
+/// the drop sends comes after the answer. Outside of a call, and in tasks that it spawned, it is dropped at once.
+pub fn after_answer(kept: impl Send + 'static) {
+    // An error is what "outside" looks like.
+    let _ = KEPT.try_with(|bag| bag.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(kept)));
+}
+
+tokio::task_local! {
+    static KEPT: Arc<Mutex<Vec<Box<dyn Send>>>>;
+}
+
 /// Starts a call. `Some` when it was over at once; else the answer comes by the mailbox.
 pub(crate) fn start(
     id: InvocationId,
@@ -25,12 +36,14 @@ pub(crate) fn start(
     mailbox: &Arc<Mailbox>,
 ) -> Option<Result<Value, Value>> {
     let path = call.path.clone();
-    let mut running = AssertUnwindSafe(async move { target.call(call).await })
+    let kept = Arc::default();
+    let mut running = AssertUnwindSafe(KEPT.scope(Arc::clone(&kept), async move { target.call(call).await }))
         .catch_unwind()
         .map(move |result| result.unwrap_or_else(|panic| Err(panicked(&path, &*panic))))
         .boxed();
     // Nobody needs waking yet: what is still pending is polled again by its own task.
     if let Poll::Ready(result) = running.poll_unpin(&mut Context::from_waker(Waker::noop())) {
+        // What was kept is dropped here, and its commands wait in the mailbox until the caller has answered.
         return Some(result);
     }
     let mailbox = mailbox.clone();
@@ -39,6 +52,7 @@ pub(crate) fn start(
         let result = running.await;
         // A session that has ended takes no answer.
         let _ = mailbox.push(Command::Respond { id, result });
+        drop(kept);
     });
     None
 }

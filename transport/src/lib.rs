@@ -35,6 +35,7 @@ pub use client::{ClientSocket, ConnectError, ConnectOptions, connect};
 pub use codemode_protocol::capnweb::CloseOrigin;
 pub use connection::{CallError, Closed, Connection, PendingCall, Sent};
 pub use driver::start;
+pub use invoke::after_answer;
 pub use options::{STALL_STEP, TransportOptions};
 pub use server::{ServerSocket, bounded};
 pub use socket::{Frame, Socket, SocketError, Text};
