@@ -5,7 +5,7 @@
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 
-use crate::capnweb::{BytesKind, JsString, Object, Value, jsstring::Piece};
+use crate::capnweb::{BytesKind, DecodeError, JsString, Object, Value, jsstring::Piece, reader::Reader};
 
 /// The key that marks a binary value inside the JSON of a host call.
 pub const BINARY_TAG: &str = "__codemode_binary_v1__";
@@ -17,8 +17,8 @@ const DEPTH: usize = 512;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EnvelopeError {
     /// The text is not JSON.
-    #[error("not JSON: {0}")]
-    Syntax(String),
+    #[error(transparent)]
+    Syntax(#[from] DecodeError),
     /// The JSON is neither `{"result": …}` nor `{"error": "message"}` nor `{}`.
     #[error("neither {{\"result\": …}} nor {{\"error\": \"message\"}}")]
     Shape,
@@ -178,30 +178,55 @@ fn write_string(text: &JsString, json: &mut String) {
 }
 
 fn read_json(json: &str) -> Result<Value, EnvelopeError> {
-    let json: serde_json::Value =
-        serde_json::from_str(json).map_err(|error| EnvelopeError::Syntax(error.to_string()))?;
-    Ok(value_of(json))
+    let mut reader = Reader::new(json, usize::MAX);
+    let value = read_value(&mut reader, DEPTH)?;
+    reader.finish()?;
+    Ok(value)
 }
 
-fn value_of(json: serde_json::Value) -> Value {
-    match json {
-        serde_json::Value::Null => Value::Null,
-        serde_json::Value::Bool(flag) => Value::Bool(flag),
-        serde_json::Value::Number(number) => Value::Number(number.as_f64().unwrap_or(f64::NAN)),
-        serde_json::Value::String(text) => Value::from(text),
-        serde_json::Value::Array(items) => Value::Array(items.into_iter().map(value_of).collect()),
-        serde_json::Value::Object(members) => tagged_bytes(&members)
-            .unwrap_or_else(|| Value::Object(members.into_iter().map(|(key, value)| (key, value_of(value))).collect())),
+fn read_value(reader: &mut Reader<'_>, depth: usize) -> Result<Value, EnvelopeError> {
+    let Some(depth) = depth.checked_sub(1) else {
+        return Err(EnvelopeError::Unserializable("The JSON is nested too deep"));
+    };
+    match reader.peek() {
+        Some(b'"') => return Ok(Value::String(reader.string()?)),
+        Some(b't') => reader.word("true").map(|()| Value::Bool(true)),
+        Some(b'f') => reader.word("false").map(|()| Value::Bool(false)),
+        Some(b'n') => reader.word("null").map(|()| Value::Null),
+        Some(b'[') => {
+            reader.expect(b'[', "")?;
+            let mut items = Vec::new();
+            let mut more = !reader.eat(b']');
+            while more {
+                items.push(read_value(reader, depth)?);
+                more = reader.more(b']')?;
+            }
+            return Ok(Value::Array(items));
+        }
+        Some(b'{') => {
+            reader.expect(b'{', "")?;
+            let mut members = Vec::new();
+            let mut more = !reader.eat(b'}');
+            while more {
+                let key = reader.raw_key()?.decode();
+                members.push((key, read_value(reader, depth)?));
+                more = reader.more(b'}')?;
+            }
+            let object = Object::from(members);
+            return Ok(tagged_bytes(&object).unwrap_or(Value::Object(object)));
+        }
+        _ => reader.number().map(Value::Number),
     }
+    .map_err(EnvelopeError::from)
 }
 
-fn tagged_bytes(members: &serde_json::Map<String, serde_json::Value>) -> Option<Value> {
-    let kind = match members.get(BINARY_TAG)?.as_str()? {
+fn tagged_bytes(object: &Object) -> Option<Value> {
+    let kind = match object.get(BINARY_TAG)?.as_str()? {
         "Uint8Array" | "ArrayBufferView" => BytesKind::Uint8Array,
         "ArrayBuffer" => BytesKind::ArrayBuffer,
         _ => return None,
     };
-    Some(Value::Bytes(kind, STANDARD.decode(members.get(BINARY_DATA)?.as_str()?).ok()?))
+    Some(Value::Bytes(kind, STANDARD.decode(object.get(BINARY_DATA)?.as_str()?).ok()?))
 }
 
 /// `Date.prototype.toISOString` (ECMA-262, section 21.4.1.32); `None` for an invalid date.
