@@ -4,7 +4,10 @@ use std::{
     fmt,
     future::Future,
     pin::Pin,
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
     task::{Context, Poll, ready},
 };
 
@@ -45,9 +48,15 @@ impl Connection {
     /// Calls an object of the peer. The call is sent at once, after all calls that were made before it; dropping the
     /// returned future before it is ready releases the call, upon which a peer like ours cancels it.
     pub fn call(&self, target: &Stub, path: &[&str], args: Vec<Value>) -> PendingCall {
+        self.call_tracked(target, path, args, CallTracker::default())
+    }
+
+    /// The same as [`Connection::call`] for whoever must know, while the peer's frames are handled, whether this call
+    /// has been answered.
+    pub fn call_tracked(&self, target: &Stub, path: &[&str], args: Vec<Value>, tracker: CallTracker) -> PendingCall {
         let (reply, answer) = oneshot::channel();
         let place = Place::default();
-        let call = Call { target: target.clone(), path: keys(path), args, reply, place: place.clone() };
+        let call = Call { target: target.clone(), path: keys(path), args, reply, place: place.clone(), tracker };
         if let Err((Command::Call(call), refusal)) = self.0.mailbox.push(Command::Call(call)) {
             // The receiver is in our hands, so it takes the answer.
             let _ = call.reply.send(Err(match refusal {
@@ -142,6 +151,22 @@ impl Drop for PendingCall {
 impl fmt::Debug for PendingCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PendingCall").field("call", &OnceLock::get(&self.place)).finish_non_exhaustive()
+    }
+}
+
+/// Whether one call has been answered by the peer, in step with its frames: what a later frame sets off sees `true`,
+/// what an earlier one set off sees `false`. A session's end is no answer.
+#[derive(Clone, Debug, Default)]
+pub struct CallTracker(Arc<AtomicBool>);
+
+impl CallTracker {
+    /// Whether the peer's answer has arrived.
+    pub fn is_answered(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn answered(&self) {
+        self.0.store(true, Ordering::Release);
     }
 }
 

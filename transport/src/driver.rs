@@ -20,7 +20,7 @@ use tokio::{
 
 use crate::{
     closing::{self, Farewell},
-    connection::{CallError, Closed, Connection, Sent},
+    connection::{CallError, CallTracker, Closed, Connection, Sent},
     invoke,
     liveness::{Liveness, Verdict},
     mailbox::{Call, Command, Ending, Mail, Mailbox},
@@ -115,6 +115,7 @@ struct Driver<S> {
 
 struct Waiting {
     reply: oneshot::Sender<Result<Value, CallError>>,
+    tracker: CallTracker,
     /// The number of the call's first frame.
     frame: u64,
 }
@@ -340,7 +341,7 @@ impl<S: Socket> Driver<S> {
             Ok(id) => {
                 // The place is this call's alone, so it is empty.
                 let _ = call.place.set(id);
-                self.calls.insert(id, Waiting { reply: call.reply, frame });
+                self.calls.insert(id, Waiting { reply: call.reply, tracker: call.tracker, frame });
             }
             Err(error) => {
                 let _ = call.reply.send(Err(CallError::Refused(error.to_string())));
@@ -409,6 +410,7 @@ impl<S: Socket> Driver<S> {
                     if self.session.0.is_closed() {
                         broken.push(waiting);
                     } else {
+                        waiting.tracker.answered();
                         // Whoever dropped the call has its cancellation on the way; the result is dropped here.
                         let _ = waiting.reply.send(result.map_err(CallError::Thrown));
                     }

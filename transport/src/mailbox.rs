@@ -12,7 +12,7 @@ use std::{
 use codemode_protocol::capnweb::{CallId, ErrorValue, InvocationId, PathKey, Stub, Value};
 use tokio::sync::{oneshot, watch};
 
-use crate::connection::{CallError, Closed};
+use crate::connection::{CallError, CallTracker, Closed};
 
 /// Work for the session, in the order in which it was asked for.
 pub(crate) enum Command {
@@ -38,6 +38,7 @@ pub(crate) struct Call {
     pub(crate) args: Vec<Value>,
     pub(crate) reply: oneshot::Sender<Result<Value, CallError>>,
     pub(crate) place: Place,
+    pub(crate) tracker: CallTracker,
 }
 
 /// Where the driver notes the id of a call once it is sent, for whoever may cancel it.
