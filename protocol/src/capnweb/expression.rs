@@ -2,8 +2,13 @@
 
 use std::fmt;
 
+use super::check;
+use super::decode::{Bounds, Decoder};
+use super::jsstring::utf16_units;
+use super::limits::WireLimits;
 pub use super::limits::{DataLimits, DroppedKeys};
 use super::value::Value;
+use super::writer::{WriteBounds, Writer};
 
 /// Why a text is not an acceptable expression. Nothing of the input is repeated except a dropped key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,22 +77,41 @@ pub enum EncodeError {
     CallSettled,
 }
 
-/// Parses a data expression into a value.
+/// Parses a data expression into a value. Keys are kept whatever `dropped_keys` says.
 pub fn parse(text: &str, limits: &DataLimits) -> Result<Value, DecodeError> {
-    let _ = (text, limits);
-    Ok(Value::Undefined)
+    check::check_units(text, limits)?;
+    let mut decoder = Decoder::new(text, limits.nodes, Bounds::data(limits.depth, limits.bigint_digits), None);
+    let expr = decoder.expr()?;
+    decoder.reader().finish()?;
+    Ok(expr.value)
 }
 
-/// Writes a value as a data expression. Stubs and local objects are refused.
+/// Writes a value as a data expression, within the default bounds of the wire. Stubs and local objects are refused.
 pub fn write(value: &Value) -> Result<String, EncodeError> {
-    let _ = value;
-    Ok("[\"undefined\"]".to_owned())
+    let limits = WireLimits::default();
+    let bounds = WriteBounds { depth: limits.depth, bigint_digits: limits.bigint_digits, units: limits.outbound_units };
+    let mut writer = Writer::new(bounds, None);
+    writer.value(value, 0)?;
+    writer.finish()
+}
+
+/// The length of a JSON string literal of `text`, quotes included, in UTF-16 units: what a text costs inside a message.
+pub fn escaped_units(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let escapes: usize = bytes
+        .iter()
+        .map(|byte| match byte {
+            b'"' | b'\\' | 0x08 | 0x0C | b'\n' | b'\r' | b'\t' => 1,
+            0..0x20 => 5,
+            _ => 0,
+        })
+        .sum();
+    utf16_units(bytes) + escapes + 2
 }
 
 /// Checks that a text is a well-formed data expression within the bounds, without building the value.
 pub fn check_data_only(text: &str, limits: &DataLimits) -> Result<(), CheckError> {
-    let _ = (text, limits);
-    Ok(())
+    check::check(text, limits)
 }
 
 impl fmt::Display for DecodeError {

@@ -183,6 +183,10 @@ pub(crate) struct Builder {
 }
 
 impl Builder {
+    pub(crate) fn with_capacity(bytes: usize) -> Self {
+        Self { bytes: Vec::with_capacity(bytes), ..Self::default() }
+    }
+
     pub(crate) fn push_str(&mut self, text: &str) {
         if !text.is_empty() {
             self.settle_high();

@@ -5,14 +5,19 @@
 //! result of a call to whoever made it, close the socket. PROTOCOL.md describes the wire.
 
 pub mod cancel;
+mod check;
+mod decode;
 pub mod expression;
 pub mod jsstring;
 pub mod limits;
+pub(crate) mod reader;
 pub mod session;
 pub mod stub;
+mod tags;
 pub mod target;
 pub mod text;
 pub mod value;
+mod writer;
 
 pub use cancel::{CancelSource, CancelToken, Cancelled};
 pub use expression::{CheckError, DecodeError, EncodeError};

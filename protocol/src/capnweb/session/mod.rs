@@ -1,13 +1,37 @@
 //! One end of one Cap'n Web connection.
 
+mod answer;
+mod calls;
+mod cells;
+mod end;
+mod evaluate;
+mod exports;
+mod imports;
+mod memory;
+mod message;
+mod pipeline;
+pub(crate) mod plan;
+mod queue;
+mod receive;
+
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
-use super::expression::EncodeError;
+use self::cells::Cells;
+use self::exports::Exports;
+use self::imports::Imports;
+use self::memory::{Charge, Gauge};
+use self::pipeline::{Job, JobId};
+use self::plan::CellId;
+use self::queue::Queue;
+use super::cancel::CancelSource;
+use super::expression::DecodeError;
 use super::limits::WireLimits;
 use super::stub::{Shared, Stub};
-use super::target::{IncomingCall, PathKey, Target};
+use super::target::{IncomingCall, Target};
+use super::text;
 use super::value::{ErrorValue, Value};
 
 /// What a session is made of.
@@ -109,18 +133,75 @@ pub struct TableSizes {
 }
 
 /// One end of one connection: decides everything, does nothing by itself.
+///
+/// Feed it with `receive` and `handle_timeout`, ask it for calls with `call`, then do what `poll_output` says until it
+/// says `None`. All its tables are its own; stubs that live elsewhere only leave a note when they are dropped.
 pub struct Session {
     shared: Arc<Shared>,
+    /// The peer's main object.
     main: Stub,
-    config: SessionConfig,
+    /// Our main object.
+    own_main: Arc<dyn Target>,
+    limits: WireLimits,
+    now: Duration,
+    exports: Exports,
+    imports: Imports,
+    cells: Cells,
+    /// Jobs that wait for inputs, and those that no longer do.
+    jobs: BTreeMap<JobId, Job>,
+    last_job: u64,
+    ready: VecDeque<Job>,
+    running: BTreeMap<InvocationId, Running>,
+    last_invocation: u64,
+    /// Calls of ours that were answered with something that is not known yet.
+    settling: BTreeMap<CallId, CellId>,
+    queue: Queue,
+    held: Gauge,
+    retained: Gauge,
+    running_memory: Gauge,
+    /// What everything was rejected with, once the session is over.
+    closed: Option<Value>,
+}
+
+/// A call of the peer that the application runs.
+struct Running {
+    result: CellId,
+    cancel: CancelSource,
+    _charge: Charge,
+}
+
+/// Why the peer loses its session.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    Decode(DecodeError),
+    Illegal(&'static str),
 }
 
 impl Session {
     /// A fresh session. `now` is the time since any fixed moment, on a clock that never goes back.
     pub fn new(config: SessionConfig, now: Duration) -> Self {
-        let _ = now;
         let shared = Arc::new(Shared::default());
-        Self { main: Stub::new(&shared, 0, 0), shared, config }
+        Self {
+            main: Stub::new(&shared, 0, 0),
+            shared,
+            own_main: config.main,
+            limits: config.limits,
+            now,
+            exports: Exports::default(),
+            imports: Imports::default(),
+            cells: Cells::default(),
+            jobs: BTreeMap::new(),
+            last_job: 0,
+            ready: VecDeque::new(),
+            running: BTreeMap::new(),
+            last_invocation: 0,
+            settling: BTreeMap::new(),
+            queue: Queue::default(),
+            held: Gauge::default(),
+            retained: Gauge::default(),
+            running_memory: Gauge::default(),
+            closed: None,
+        }
     }
 
     /// Sets who is woken when a dropped [`Stub`] left work for [`Session::poll_output`].
@@ -128,100 +209,62 @@ impl Session {
         self.shared.set_waker(waker);
     }
 
-    /// Takes one text frame. Stop calling it while [`Session::outbound_bytes`] is over the driver's bound: that is the
-    /// only backpressure a peer feels.
-    pub fn receive(&mut self, text: &str, now: Duration) {
-        let _ = (text, now, &self.config);
-    }
-
-    /// Takes a binary frame: a protocol error.
-    pub fn receive_binary(&mut self, now: Duration) {
-        let _ = now;
-    }
-
-    /// The connection ended; 1006 and an empty reason if it did so without a close frame.
-    pub fn transport_closed(&mut self, code: u16, reason: &str) {
-        let _ = (code, reason);
-    }
-
-    /// Does what was due at [`Session::poll_timeout`].
-    pub fn handle_timeout(&mut self, now: Duration) {
-        let _ = now;
-    }
-
-    /// When [`Session::handle_timeout`] wants to be called, on the clock of [`Session::new`].
-    pub fn poll_timeout(&self) -> Option<Duration> {
-        None
-    }
-
     /// The peer's main object.
     pub fn main(&self) -> Stub {
         self.main.clone()
     }
 
-    /// Calls an object of the peer, or reads a property when `args` is `None`. On `Err` nothing was sent, and the
-    /// session goes on. On a closed session the call settles with the close error.
-    pub fn call(
-        &mut self,
-        target: &Stub,
-        path: Vec<PathKey>,
-        args: Option<Vec<Value>>,
-        mode: CallMode,
-    ) -> Result<CallId, EncodeError> {
-        let _ = (target, path, args, mode);
-        Ok(CallId(1))
-    }
-
-    /// Calls the result of a call that has not settled yet.
-    pub fn call_pipelined(
-        &mut self,
-        on: CallId,
-        path: Vec<PathKey>,
-        args: Option<Vec<Value>>,
-        mode: CallMode,
-    ) -> Result<CallId, EncodeError> {
-        let _ = (on, path, args, mode);
-        Ok(CallId(1))
-    }
-
-    /// Releases a call before its answer: it does not settle any more, and a peer like ours cancels it. Does nothing
-    /// when the call has settled.
-    pub fn cancel_call(&mut self, call: CallId) {
-        let _ = call;
-    }
-
-    /// The application finished a call of the peer. Drop what the call held first: stubs released by then are released
-    /// on the wire before the answer.
-    pub fn respond(&mut self, invocation: InvocationId, result: Result<Value, Value>) {
-        let _ = (invocation, result);
-    }
-
-    /// Ends the session with `["abort", error]`.
-    pub fn abort(&mut self, error: ErrorValue) {
-        let _ = error;
-    }
-
-    /// Ends the session cleanly, without an abort frame.
-    pub fn close(&mut self) {}
-
-    /// The next thing to do, or `None` until something else happens.
-    pub fn poll_output(&mut self) -> Option<Output> {
-        None
+    /// The bounds of this session.
+    pub fn limits(&self) -> &WireLimits {
+        &self.limits
     }
 
     /// Whether the session has ended; outputs may be left.
     pub fn is_closed(&self) -> bool {
-        false
+        self.closed.is_some()
     }
 
     /// Bytes of frames that wait in [`Session::poll_output`], estimated where they are not written yet.
     pub fn outbound_bytes(&self) -> usize {
-        0
+        self.queue.bytes()
     }
 
     /// How much the session holds.
     pub fn stats(&self) -> TableSizes {
-        TableSizes::default()
+        TableSizes {
+            calls: self.imports.calls() + self.settling.len(),
+            imports: self.imports.objects(),
+            peer_calls: self.exports.calls(),
+            exports: self.exports.objects(),
+            running: self.running.len(),
+            parked: self.jobs.len(),
+            results: self.cells.len(),
+            held_bytes: self.held.bytes(),
+            retained_bytes: self.retained.bytes(),
+            running_bytes: self.running_memory.bytes(),
+        }
+    }
+}
+
+impl Fault {
+    fn limit(bound: &'static str, limit: usize) -> Self {
+        Fault::Decode(DecodeError::Limit { bound, limit: limit as u64 })
+    }
+
+    /// What the peer is told. It names the rule and repeats nothing of what the peer sent.
+    fn error(&self) -> ErrorValue {
+        let (message, code) = match self {
+            Fault::Decode(error @ DecodeError::Limit { .. }) => (error.to_string(), text::CODE_LIMIT_EXCEEDED),
+            Fault::Decode(error) => (error.to_string(), text::CODE_PROTOCOL_VIOLATION),
+            Fault::Illegal(problem) => ((*problem).to_owned(), text::CODE_PROTOCOL_VIOLATION),
+        };
+        ErrorValue::new("Error", message).with_code(code)
+    }
+}
+
+impl From<DecodeError> for Fault {
+    fn from(error: DecodeError) -> Self {
+        Fault::Decode(error)
     }
 }
 
