@@ -1,46 +1,57 @@
-//! Who may import whom and what each crate must not name, as the table of crates in ARCHITECTURE.md says.
+//! Who may import whom and what each crate must not name, as two tables in ARCHITECTURE.md say.
 
 use std::collections::BTreeSet;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use super::{TextFile, code_spans, rust::Source, table};
 use crate::repository::Repository;
 
 const DOCUMENT: &str = "ARCHITECTURE.md";
-const HEADING: &str = "| folder | crate |";
+const CRATES: &str = "| folder | crate |";
+const NAMES: &str = "| under | must not name |";
 
-/// One row of the table.
+/// One row of the table of crates.
 struct Row<'a> {
     folder: &'a str,
     name: &'a str,
     imports: BTreeSet<&'a str>,
     imports_in_tests: BTreeSet<&'a str>,
-    must_not_name: Vec<&'a str>,
 }
 
-fn rows(files: &[TextFile]) -> Result<Vec<Row<'_>>> {
+fn document_table<'a>(files: &'a [TextFile], heading: &str) -> Result<Vec<Vec<&'a str>>> {
     let document = files.iter().find(|file| file.path == DOCUMENT).context("there is no ARCHITECTURE.md")?;
-    let rows = table(&document.text, HEADING).with_context(|| format!("{DOCUMENT} has no table `{HEADING}`"))?;
-    rows.iter()
-        .map(|cells| {
-            let [folder, name, _owns, imports, imports_in_tests, must_not_name] = cells.as_slice() else {
-                anyhow::bail!("{DOCUMENT}: a row of the table of crates has {} cells, not 6: {cells:?}", cells.len());
-            };
-            Ok(Row {
-                folder: code_spans(folder).first().copied().context("a row without a folder")?,
-                name: code_spans(name).first().copied().context("a row without a crate")?,
-                imports: code_spans(imports).into_iter().collect(),
-                imports_in_tests: code_spans(imports_in_tests).into_iter().collect(),
-                must_not_name: code_spans(must_not_name),
-            })
+    table(&document.text, heading).with_context(|| format!("{DOCUMENT} has no table `{heading}`"))
+}
+
+fn crates(files: &[TextFile]) -> Result<Vec<Row<'_>>> {
+    document_table(files, CRATES)?.into_iter().map(|cells| Row::read(&cells)).collect()
+}
+
+impl<'a> Row<'a> {
+    fn read(cells: &[&'a str]) -> Result<Self> {
+        let [folder, name, _owns, imports, imports_in_tests] = cells else {
+            bail!("{DOCUMENT}: a row of the table of crates has {} cells, not 5: {cells:?}", cells.len());
+        };
+        Ok(Self {
+            folder: only_span(folder)?,
+            name: only_span(name)?,
+            imports: code_spans(imports).into_iter().collect(),
+            imports_in_tests: code_spans(imports_in_tests).into_iter().collect(),
         })
-        .collect()
+    }
+}
+
+fn only_span(cell: &str) -> Result<&str> {
+    match code_spans(cell).as_slice() {
+        [span] => Ok(span),
+        _ => bail!("{DOCUMENT}: the cell `{cell}` should hold one name in backticks"),
+    }
 }
 
 /// The table lists every crate, and for each exactly the crates that its manifest names.
 pub(super) fn imports(repository: &Repository, files: &[TextFile]) -> Result<Vec<String>> {
-    let rows = rows(files)?;
+    let rows = crates(files)?;
     let mut findings = Vec::new();
     let folder_of = |name: &str| {
         repository.packages().iter().find(|package| package.name == name).map(|package| package.folder.as_str())
@@ -75,25 +86,24 @@ pub(super) fn imports(repository: &Repository, files: &[TextFile]) -> Result<Vec
     Ok(findings)
 }
 
-/// No crate names what its row forbids, neither as a dependency nor in code that ships.
-pub(super) fn names(repository: &Repository, files: &[TextFile]) -> Result<Vec<String>> {
+/// No code that ships names what the table forbids under its folder.
+pub(super) fn names(_: &Repository, files: &[TextFile]) -> Result<Vec<String>> {
     let mut findings = Vec::new();
-    for row in rows(files)? {
-        if let Some(package) = repository.packages().iter().find(|package| package.name == row.name) {
-            for dependency in package.dependencies.iter().filter(|dependency| !dependency.for_tests) {
-                if row.must_not_name.contains(&dependency.name.as_str()) {
-                    findings.push(format!("`{}` depends on `{}`, which it must not know", row.folder, dependency.name));
-                }
-            }
+    for row in document_table(files, NAMES)? {
+        let [under, names, _because] = row.as_slice() else {
+            bail!("{DOCUMENT}: a row of what must not be named has {} cells, not 3: {row:?}", row.len());
+        };
+        let folder = only_span(under)?;
+        let mut covered =
+            files.iter().filter(|file| file.ships() && file.path.starts_with(&format!("{folder}/"))).peekable();
+        if covered.peek().is_none() {
+            findings.push(format!("{DOCUMENT}: there is no Rust under `{folder}`"));
         }
-        let folder = format!("{}/src/", row.folder);
-        for file in files.iter().filter(|file| file.path.starts_with(&folder) && file.ships()) {
+        for file in covered {
             let source = Source::shipped(&file.text);
-            for name in &row.must_not_name {
-                // A crate is written with underscores in code.
-                for line in source.lines_naming(&name.replace('-', "_")) {
-                    findings
-                        .push(format!("{}:{line}: names `{name}`, which `{}` must not know", file.path, row.folder));
+            for name in code_spans(names) {
+                for line in source.lines_naming(name) {
+                    findings.push(format!("{}:{line}: names `{name}`, which `{folder}` must not know", file.path));
                 }
             }
         }
