@@ -12,6 +12,7 @@ use std::{
 };
 
 use codemode_protocol::capnweb::{CloseOrigin, CloseReason, ErrorValue, PathKey, Stub, Value, text};
+use futures_util::FutureExt;
 use tokio::sync::oneshot;
 
 use crate::mailbox::{Call, Command, Ending, Mailbox, Place, Refusal};
@@ -73,6 +74,15 @@ impl Connection {
         if let Err((_, Refusal::Full(bound))) = self.0.mailbox.push(command) {
             tracing::warn!(bound, "a notification was dropped: too many calls wait for the connection");
         }
+    }
+
+    /// Resolves when every call that was made before is on its way to the peer, or when the session has ended. Until
+    /// then, dropping such a call keeps it from being made at all.
+    pub fn passed(&self) -> impl Future<Output = ()> + Send + use<> {
+        let (waiting, passed) = oneshot::channel();
+        // A session that has ended drops the sender, which resolves the receiver too.
+        let _ = self.0.mailbox.push(Command::Passed(waiting));
+        passed.map(drop)
     }
 
     /// Tells the peer why (put the code into `error.props`), then ends the session. What was asked for before is sent

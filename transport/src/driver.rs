@@ -327,6 +327,10 @@ impl<S: Socket> Driver<S> {
                 }
             }
             Command::Respond { id, result } => self.session.0.respond(id, result),
+            Command::Passed(waiting) => {
+                // Whoever waited may have lost interest.
+                let _ = waiting.send(());
+            }
         }
         self.pump(Cause::Own);
     }

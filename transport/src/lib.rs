@@ -8,9 +8,10 @@
 //! - **Order.** Our calls are sent in the order in which they were made. The peer's calls are first polled in the order
 //!   in which they came, within that one task; what is still pending then runs in a task of its own. A panic rejects
 //!   that call with `INTERNAL` and a log id.
-//! - **Bounds.** What waits to be written is bounded in bytes: beyond it our calls and answers wait where they are, and
-//!   reading pauses only when what reading itself produced piles up, so that two busy ends cannot block each other. A
-//!   peer that takes nothing for [`TransportOptions::write_stall`] loses its session.
+//! - **Bounds.** What waits to be written is bounded in bytes: beyond it our calls, and the answers of calls that took
+//!   their time, wait where they are. Reading pauses only when what reading itself produced at once piles up, so that
+//!   two ends that are busy with large results do not wait for each other. A peer that takes nothing for
+//!   [`TransportOptions::write_stall`] loses its session.
 //! - **Life.** Any frame is a sign of it; a silent peer is pinged and then given up.
 //! - **End.** Every pending call fails by [`CallError::Broken`], which says whether its frame had been written. When we
 //!   end a session, the peer gets our reasons first: the abort with its code, then the close frame.

@@ -30,6 +30,8 @@ pub(crate) enum Command {
         id: InvocationId,
         result: Result<Value, Value>,
     },
+    /// Somebody waits until what was asked for before has been handed to the session.
+    Passed(oneshot::Sender<()>),
 }
 
 pub(crate) struct Call {
