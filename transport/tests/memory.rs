@@ -1,5 +1,7 @@
 //! Two ends in memory, or one end against a peer driven by hand, on a clock that stands until everybody waits.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod support;
 
 use std::{

@@ -1,10 +1,12 @@
 //! Real sockets on loopback: our client against axum, and each against a peer driven by hand.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod support;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use axum::{Router, extract::WebSocketUpgrade, http::StatusCode, routing::get};
+use axum::{Router, extract::WebSocketUpgrade, http::StatusCode, routing::get, serve::ListenerExt};
 use codemode_protocol::capnweb::{Target, Value};
 use codemode_transport::{
     CallError, CloseOrigin, Closed, ConnectError, ConnectOptions, Connection, ServerSocket, TransportOptions, bounded,
@@ -43,7 +45,9 @@ async fn serve(
         .route("/page", get(|| async { "no WebSocket" }));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let serving = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+    let serving = tokio::spawn(async move {
+        axum::serve(listener.tap_io(|stream| stream.set_nodelay(true).unwrap()), router).await.unwrap()
+    });
     (address, ended, serving)
 }
 

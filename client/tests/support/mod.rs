@@ -1,0 +1,124 @@
+//! A daemon made of the transport's server side and a main object of the test's choice.
+
+use std::{future::Future, net::SocketAddr, sync::Arc};
+
+use axum::{Router, extract::WebSocketUpgrade, http::HeaderMap, routing::get, serve::ListenerExt};
+use codemode_client::{RemoteExecutor, RemoteOptions};
+use codemode_protocol::{
+    ExecutorError, PROTOCOL_VERSION,
+    capnweb::{CancelToken, Stub, Value},
+    wire::dispatch_arguments,
+};
+use codemode_transport::{CallError, Closed, Connection, PendingCall, ServerSocket, TransportOptions, bounded, start};
+use tokio::{net::TcpListener, sync::mpsc};
+
+/// One call of the client on the fake daemon.
+pub struct Call {
+    pub method: String,
+    pub args: Vec<Value>,
+    pub cancel: CancelToken,
+    /// The session that it came by.
+    pub connection: Connection,
+}
+
+impl Call {
+    /// Calls a tool of the run that this `execute` stands for.
+    pub fn tool(&self, provider: &str, tool: &str, args_json: &str) -> PendingCall {
+        let args = dispatch_arguments(provider.into(), tool.into(), args_json.into());
+        self.connection.call(&self.dispatch(), &[], args)
+    }
+
+    pub fn dispatch(&self) -> Stub {
+        match &self.args[1] {
+            Value::Stub(dispatch) => dispatch.clone(),
+            other => panic!("the dispatch argument is {other:?}"),
+        }
+    }
+}
+
+pub struct Daemon {
+    pub address: SocketAddr,
+    /// How sessions ended.
+    pub ends: mpsc::UnboundedReceiver<Arc<Closed>>,
+    /// The headers of each upgrade.
+    pub headers: mpsc::UnboundedReceiver<HeaderMap>,
+}
+
+impl Daemon {
+    /// Serves every method but `protocolVersion` by `answer`.
+    pub async fn serve<F, A>(answer: F) -> Self
+    where
+        F: Fn(Call) -> A + Clone + Send + Sync + 'static,
+        A: Future<Output = Result<Value, Value>> + Send + 'static,
+    {
+        Self::serve_version(Value::Number(PROTOCOL_VERSION as f64), answer).await
+    }
+
+    /// The same with another answer to `protocolVersion`.
+    pub async fn serve_version<F, A>(version: Value, answer: F) -> Self
+    where
+        F: Fn(Call) -> A + Clone + Send + Sync + 'static,
+        A: Future<Output = Result<Value, Value>> + Send + 'static,
+    {
+        let (ended, ends) = mpsc::unbounded_channel();
+        let (seen, headers) = mpsc::unbounded_channel();
+        let upgrade = move |headers: HeaderMap, upgrade: WebSocketUpgrade| {
+            let (version, answer, ended) = (version.clone(), answer.clone(), ended.clone());
+            seen.send(headers).unwrap();
+            async move {
+                let options = TransportOptions::default();
+                bounded(upgrade, options.limits.message_bytes).on_upgrade(|socket| async move {
+                    let session = Arc::new(std::sync::OnceLock::<Connection>::new());
+                    let main = codemode_protocol::capnweb::target_fn({
+                        let session = session.clone();
+                        move |call| {
+                            let method = call.method().unwrap_or_default().to_owned();
+                            let (version, answer) = (version.clone(), answer.clone());
+                            let connection = session.get().unwrap().clone();
+                            async move {
+                                if method == "protocolVersion" {
+                                    return Ok(version);
+                                }
+                                let args = call.args.unwrap();
+                                answer(Call { method, args, cancel: call.cancel, connection }).await
+                            }
+                        }
+                    });
+                    let (connection, driver) = start(ServerSocket::from(socket), main, options);
+                    session.set(connection).unwrap();
+                    let closed = driver.await;
+                    // The test may not care.
+                    let _ = ended.send(closed);
+                })
+            }
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let router = Router::new().route("/", get(upgrade));
+        tokio::spawn(async move {
+            axum::serve(listener.tap_io(|stream| stream.set_nodelay(true).unwrap()), router).await.unwrap()
+        });
+        Self { address, ends, headers }
+    }
+
+    pub fn url(&self) -> String {
+        format!("ws://{}/", self.address)
+    }
+
+    pub async fn connect(&self) -> RemoteExecutor {
+        self.try_connect(RemoteOptions::default()).await.unwrap()
+    }
+
+    pub async fn try_connect(&self, options: RemoteOptions) -> Result<RemoteExecutor, ExecutorError> {
+        RemoteExecutor::connect(self.url(), options).await
+    }
+}
+
+/// What a tool call of the fake daemon came to.
+pub fn envelope(answer: Result<Value, CallError>) -> String {
+    match answer {
+        Ok(value) => value.as_str().unwrap().to_owned(),
+        Err(CallError::Thrown(Value::Error(error))) => format!("thrown: {}", error.message),
+        Err(other) => panic!("{other}"),
+    }
+}
