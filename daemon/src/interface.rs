@@ -90,11 +90,13 @@ impl<E: Executor> Interface<E> {
         request.validate(self.daemon.limits())?;
         let id = request.id.get_or_insert_with(|| Uuid::new_v4().to_string()).clone();
         let running = self.daemon.begin_run()?;
+        let stop = running.stop();
+        // The drain ends sessions when no run is left, so a run is one until its answer is on its way.
+        after_answer(running);
         let run = self.runs.begin(&id, self.daemon.runs_per_session())?;
         let encoding = request.result_encoding;
         let span = debug_span!("run", %id, traceparent = request.traceparent.as_deref());
-        let outcome =
-            self.run(request, dispatch, [released, run.cancel.clone(), running.stop()]).instrument(span).await;
+        let outcome = self.run(request, dispatch, [released, run.cancel.clone(), stop]).instrument(span).await;
         outcome.map(|outcome| wire::outcome_to_value(outcome, encoding))
     }
 
@@ -129,6 +131,10 @@ impl<E: Executor> Interface<E> {
         if let Some(calls) = calls {
             let left_behind = calls.end();
             if ended.as_ref().is_ok_and(|outcome| left_by_the_program(outcome.termination)) && !left_behind.is_empty() {
+                // They are to be made, all of them, and released when the answer is on its way.
+                if let Some(connection) = self.connection.get() {
+                    connection.passed().await;
+                }
                 after_answer(left_behind);
             }
         }

@@ -35,6 +35,9 @@ fn options<E>(daemon: &Daemon<E>) -> TransportOptions {
         message_bytes: size(bounds.wire_message_bytes),
         // Each run over the bound gets a refusal that says so, hence room for some more, and for short calls.
         running_calls: size(daemon.runs_per_session().saturating_mul(2)).max(defaults.running_calls),
+        // Each run holds a dispatch stub and its calls in flight.
+        imports: size(daemon.runs_per_session().saturating_mul(bounds.calls_in_flight.saturating_add(1)))
+            .saturating_add(defaults.imports),
         ..defaults
     };
     TransportOptions { limits, ..TransportOptions::default() }

@@ -1,0 +1,108 @@
+//! What the listener answers before there is a session, over real sockets.
+
+mod support;
+
+use std::{sync::Arc, time::Duration};
+
+use codemode_daemon::{Config, ServeError};
+use support::{Fake, Server, soon};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+};
+
+const UPGRADE: &str = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+                       Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+
+#[tokio::test]
+async fn the_health_endpoints_answer() {
+    let server = Server::start().await;
+    for (path, status) in [("/healthz", 200), ("/readyz", 200), ("/", 426), ("/nothing", 404)] {
+        let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        let (found, text) = server.http(&request).await;
+        assert_eq!(found, status, "{path}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn readiness_says_why_not() {
+    let readiness = Arc::new(|| Err("the pool has no zygote".to_owned()));
+    let server = Server::with(Config { readiness, ..Config::default() }).await;
+    let (status, text) = server.http("GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await;
+    assert_eq!(status, 503);
+    assert!(text.ends_with("the pool has no zygote\n"), "{text}");
+}
+
+#[tokio::test]
+async fn requests_that_a_web_page_could_cause_are_refused() {
+    let server = Server::start().await;
+    let port = server.addr.port();
+    let cases = [
+        (format!("GET /healthz HTTP/1.1\r\nHost: example.com:{port}\r\n"), 421, "Host header is"),
+        ("GET /healthz HTTP/1.1\r\n".into(), 421, "no Host"),
+        ("GET /healthz HTTP/1.0\r\n".into(), 421, "no Host"),
+        (format!("GET / HTTP/1.1\r\nHost: example.com\r\n{UPGRADE}"), 421, "Host header is"),
+        (format!("GET / HTTP/1.1\r\nHost: localhost:{port}\r\nOrigin: http://localhost\r\n{UPGRADE}"), 403, "Origin"),
+        (format!("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: null\r\n{UPGRADE}"), 403, "Origin"),
+    ];
+    for (head, status, reason) in cases {
+        let head = head.replace("Connection: Upgrade", "Connection: Upgrade, close");
+        let close = if head.contains("Connection:") { "" } else { "Connection: close\r\n" };
+        let (found, text) = server.http(&format!("{head}{close}\r\n")).await;
+        assert_eq!(found, status, "{head}: {text}");
+        assert!(text.contains(reason), "{head}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn an_upgrade_without_an_origin_is_taken() {
+    let server = Server::start().await;
+    let mut stream = TcpStream::connect(server.addr).await.unwrap();
+    stream.write_all(format!("GET / HTTP/1.1\r\nHost: {}\r\n{UPGRADE}\r\n", server.addr).as_bytes()).await.unwrap();
+    let mut head = [0; 12];
+    soon(stream.read_exact(&mut head)).await.unwrap();
+    assert_eq!(&head, b"HTTP/1.1 101");
+}
+
+#[tokio::test]
+async fn upgrades_beyond_the_bound_on_sessions_are_refused() {
+    let server = Server::with(Config { max_sessions: 1, ..Config::default() }).await;
+    let first = server.raw().await;
+    let upgrade = UPGRADE.replace("Connection: Upgrade", "Connection: Upgrade, close");
+    let (status, text) = server.http(&format!("GET / HTTP/1.1\r\nHost: localhost\r\n{upgrade}\r\n")).await;
+    assert_eq!(status, 503, "{text}");
+    drop(first);
+}
+
+#[tokio::test]
+async fn a_request_that_does_not_come_to_an_end_is_given_up() {
+    let config = Config { header_timeout: Duration::from_millis(100), max_connections: 1, ..Config::default() };
+    let server = Server::with(config).await;
+    let mut slow = TcpStream::connect(server.addr).await.unwrap();
+    slow.write_all(b"GET / HTTP/1.1\r\nHost: loc").await.unwrap();
+    // The one place is taken until the deadline, and free after it.
+    let (status, _) = server.http("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await;
+    assert_eq!(status, 200);
+    let mut rest = Vec::new();
+    soon(slow.read_to_end(&mut rest)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_head_over_its_bound_is_refused() {
+    let server = Server::start().await;
+    let many: String = (0..100).map(|at| format!("x-{at}: 1\r\n")).collect();
+    let long = format!("x: {}\r\n", "y".repeat(64 * 1024));
+    for extra in [many, long] {
+        let (status, text) = server.http(&format!("GET / HTTP/1.1\r\nHost: localhost\r\n{extra}\r\n")).await;
+        assert_eq!(status, 431, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_listener_that_others_can_reach_is_refused() {
+    let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
+    let served = codemode_daemon::run(Config::default(), listener, Fake::default(), std::future::pending()).await;
+    let error = served.unwrap_err();
+    assert!(matches!(error, ServeError::NotLoopback(_)));
+    assert!(error.to_string().contains("only loopback addresses"), "{error}");
+}

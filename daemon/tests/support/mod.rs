@@ -1,0 +1,252 @@
+//! A daemon in this process with an executor that does what the request's code names, and clients for it.
+#![allow(dead_code, unreachable_pub, missing_docs, reason = "each test binary uses its part")]
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use codemode_daemon::{Config, ServeError};
+use codemode_protocol::{
+    CancelSource, Dispatch, Encoded, ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, HostCall, Limits,
+    Outcome, Stats, Termination,
+    capnweb::{ErrorValue, Object, Value, target_fn},
+};
+use codemode_transport::{CallError, ConnectOptions, Connection, TransportOptions, connect, start};
+use futures_util::{SinkExt, StreamExt};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    sync::{Notify, oneshot, watch},
+    task::JoinHandle,
+    time::timeout,
+};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, tungstenite::Message};
+
+/// Longer than anything here takes, shorter than anyone's patience.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What the fake executor has seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    pub started: usize,
+    pub running: usize,
+    pub disposed: bool,
+}
+
+/// Does what the code of the request names:
+///
+/// - `hang` never ends,
+/// - `echo` returns the request's id,
+/// - `call` calls `p.t` and returns the envelope or the error as a string,
+/// - `leave`, told to go on, calls `p.t` and returns without waiting,
+/// - `expire` calls `p.t` and, told to go on, runs out of time,
+/// - `internal` and `panic` are bugs.
+#[derive(Clone, Default)]
+pub struct Fake {
+    pub seen: watch::Sender<Seen>,
+    pub go: Arc<Notify>,
+}
+
+impl Executor for Fake {
+    async fn execute(&self, request: ExecuteRequest, host: Host) -> Result<Outcome, ExecutorError> {
+        self.seen.send_modify(|seen| {
+            seen.started += 1;
+            seen.running += 1;
+        });
+        let _running = Running(self.seen.clone());
+        let cancel = CancelSource::new();
+        let call = || {
+            let dispatch: Arc<dyn Dispatch> = host.dispatch.clone()?;
+            Some(dispatch.call(HostCall {
+                provider: "p".into(),
+                tool: "t".into(),
+                args_json: "[1]".into(),
+                cancel: cancel.token(),
+            }))
+        };
+        match request.code.as_str() {
+            "hang" => std::future::pending().await,
+            "echo" => Ok(outcome(Termination::Completed, request.id.as_deref().unwrap_or_default())),
+            "call" => {
+                let answer = match call() {
+                    Some(answer) => answer.await.unwrap_or_else(|error| format!("error: {error}")),
+                    None => "no dispatch".into(),
+                };
+                Ok(outcome(Termination::Completed, &answer))
+            }
+            "leave" => {
+                self.go.notified().await;
+                drop(tokio::spawn(call().unwrap()));
+                Ok(outcome(Termination::Completed, "left"))
+            }
+            "expire" => {
+                drop(tokio::spawn(call().unwrap()));
+                self.go.notified().await;
+                cancel.cancel();
+                Ok(Outcome { result: None, error: Some("late".into()), ..outcome(Termination::Timeout, "") })
+            }
+            "internal" => {
+                Err(ExecutorError::new(ErrorCode::Internal, "the secret detail").caused_by("the secret cause"))
+            }
+            "panic" => panic!("the secret panic"),
+            other => panic!("no such behaviour: {other}"),
+        }
+    }
+
+    async fn dispose(&self) {
+        self.seen.send_modify(|seen| seen.disposed = true);
+    }
+}
+
+struct Running(watch::Sender<Seen>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.send_modify(|seen| seen.running -= 1);
+    }
+}
+
+fn outcome(termination: Termination, result: &str) -> Outcome {
+    Outcome {
+        result: Some(Encoded::from_value(&Value::from(result)).unwrap()),
+        error: None,
+        error_details: None,
+        logs: Vec::new(),
+        termination,
+        execution_id: None,
+        handles_refused: false,
+        stats: Stats::default(),
+    }
+}
+
+/// A daemon that serves until [`Server::stop`].
+pub struct Server {
+    pub addr: SocketAddr,
+    pub seen: watch::Receiver<Seen>,
+    pub go: Arc<Notify>,
+    shutdown: Option<oneshot::Sender<()>>,
+    task: JoinHandle<Result<(), ServeError>>,
+}
+
+impl Server {
+    pub async fn start() -> Self {
+        Self::with(Config::default()).await
+    }
+
+    pub async fn limited(change: impl FnOnce(&mut Limits)) -> Self {
+        let mut config = Config::default();
+        change(&mut config.limits);
+        Self::with(config).await
+    }
+
+    pub async fn with(config: Config) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addr = listener.local_addr().unwrap();
+        let fake = Fake::default();
+        let (seen, go) = (fake.seen.subscribe(), fake.go.clone());
+        let (shutdown, stopped) = oneshot::channel();
+        let task = tokio::spawn(codemode_daemon::run(config, listener, fake, async {
+            let _ = stopped.await;
+        }));
+        Self { addr, seen, go, shutdown: Some(shutdown), task }
+    }
+
+    /// Begins the drain.
+    pub fn drain(&mut self) {
+        self.shutdown.take().unwrap().send(()).unwrap();
+    }
+
+    /// Waits for the end of the drain.
+    pub async fn stopped(self) {
+        soon(self.task).await.unwrap().unwrap();
+    }
+
+    pub async fn until(&mut self, condition: impl FnMut(&Seen) -> bool) {
+        soon(self.seen.wait_for(condition)).await.unwrap();
+    }
+
+    /// A client whose session is driven in the background.
+    pub async fn client(&self) -> Client {
+        let socket = connect(&format!("ws://{}/", self.addr), ConnectOptions::default()).await.unwrap();
+        let nothing = target_fn(|_| async { Err(Value::error("nothing to call here")) });
+        let (connection, driver) = start(socket, nothing, TransportOptions::default());
+        tokio::spawn(driver);
+        Client(connection)
+    }
+
+    /// A client that reads and writes frames.
+    pub async fn raw(&self) -> Raw {
+        Raw(tokio_tungstenite::connect_async(format!("ws://{}/", self.addr)).await.unwrap().0)
+    }
+
+    /// Sends one HTTP request and reads what comes: the status and the whole text.
+    pub async fn http(&self, request: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(self.addr).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut text = Vec::new();
+        soon(stream.read_to_end(&mut text)).await.unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let status = text.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+        (status, text)
+    }
+}
+
+pub struct Client(pub Connection);
+
+impl Client {
+    /// Calls a method of the main object.
+    pub async fn call(&self, method: &str, args: Vec<Value>) -> Result<Value, CallError> {
+        soon(self.0.call(&self.0.main(), &[method], args)).await
+    }
+
+    /// Calls a method that has to reject, and returns its error.
+    pub async fn refused(&self, method: &str, args: Vec<Value>) -> ErrorValue {
+        match self.call(method, args).await {
+            Err(CallError::Thrown(Value::Error(error))) => *error,
+            other => panic!("{method} should have rejected: {other:?}"),
+        }
+    }
+}
+
+/// A WebSocket without a session behind it.
+pub struct Raw(WebSocketStream<MaybeTlsStream<TcpStream>>);
+
+impl Raw {
+    pub async fn send(&mut self, frame: &str) {
+        self.0.send(Message::Text(frame.into())).await.unwrap();
+    }
+
+    /// The next text frame; none when the socket was closed.
+    pub async fn next(&mut self) -> Option<String> {
+        loop {
+            match soon(self.0.next()).await {
+                Some(Ok(Message::Text(text))) => return Some(text.as_str().to_owned()),
+                Some(Ok(Message::Close(_)) | Err(_)) | None => return None,
+                Some(Ok(_)) => {}
+            }
+        }
+    }
+
+    /// Everything up to and with the frame that begins with `start`.
+    pub async fn until(&mut self, start: &str) -> Vec<String> {
+        let mut frames = Vec::new();
+        loop {
+            let frame = self.next().await.unwrap_or_else(|| panic!("no {start} among {frames:#?}"));
+            let found = frame.starts_with(start);
+            frames.push(frame);
+            if found {
+                return frames;
+            }
+        }
+    }
+}
+
+pub fn request(members: &[(&str, Value)]) -> Value {
+    Value::Object(members.iter().cloned().collect::<Object>())
+}
+
+pub fn code(code: &str) -> Value {
+    request(&[("code", code.into())])
+}
+
+pub async fn soon<F: Future>(future: F) -> F::Output {
+    timeout(PATIENCE, future).await.expect("this should not take so long")
+}
