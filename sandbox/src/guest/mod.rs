@@ -1,25 +1,78 @@
 //! What runs inside a child: the engine with its globals, made once in the zygote, and the one run that a child serves.
+//!
+//! One process, one thread, one runtime, one context, one run. [`Engine::new`] prepares everything that can be prepared
+//! once; [`serve`] takes a forked child from there to its end. Between them and the engine lies [`js`], which owns
+//! values; everything that natives need to know is in [`state`].
 
-use std::os::fd::RawFd;
+mod alloc;
+mod captured;
+mod clock;
+mod console;
+mod dispatch;
+mod encode;
+mod errors;
+mod event_loop;
+mod globals;
+mod js;
+mod json;
+mod namespace;
+mod output;
+mod program;
+mod run;
+mod serve;
+mod socket;
+mod state;
+mod views;
+
+use rquickjs::{Context, Runtime, qjs};
+
+pub(crate) use serve::serve;
 
 /// Runtime, context, globals and prelude, ready to be forked.
-pub(crate) struct Engine;
+pub(crate) struct Engine {
+    state: &'static state::State,
+}
 
 impl Engine {
-    /// Builds the engine in the zygote.
+    /// Builds the engine in the zygote, once per process. Runs the warm-up program once, so that what the engine makes
+    /// on first use is shared by all children.
     ///
     /// # Errors
     /// A readable text when the engine cannot be set up; the zygote cannot work then.
     pub(crate) fn new() -> Result<Self, String> {
-        Ok(Self)
+        let runtime = Runtime::new_with_alloc(alloc::Counting).map_err(|error| format!("no runtime: {error}"))?;
+        let context = Context::full(&runtime).map_err(|error| format!("no context: {error}"))?;
+        let cx = js::Cx(context.as_raw().as_ptr());
+        // The runtime is never freed: a value that is still referenced would make that abort. Children exit instead.
+        std::mem::forget(context);
+        std::mem::forget(runtime);
+        alloc::attach(cx.runtime());
+        // SAFETY: a live runtime.
+        unsafe {
+            qjs::JS_UpdateStackTop(cx.runtime());
+            qjs::JS_SetCanBlock(cx.runtime(), false);
+        }
+        let failed = |what: &str| format!("the engine's {what} could not be prepared");
+        let captured = captured::Captured::take(cx).map_err(|_| failed("intrinsics"))?;
+        let state = state::State::new(cx, captured).install();
+        // SAFETY: a live runtime; the handler keeps to the engine's interface and finds the state installed.
+        unsafe { qjs::JS_SetInterruptHandler(cx.runtime(), Some(interrupt), std::ptr::null_mut()) };
+        globals::install(cx).map_err(|_| failed("globals"))?;
+        program::install_loader(cx);
+        state.random.reseed()?;
+        serve::warm_up(state);
+        // SAFETY: a live runtime.
+        unsafe { qjs::JS_RunGC(cx.runtime()) };
+        Ok(Self { state })
     }
 }
 
-/// Serves exactly one run in a forked child and exits the process: reseeds what the fork copied, runs the warm-up
-/// program when `warm`, sends `Ready`, blocks until the `Run` frame, runs it, sends `Done`.
-///
-/// `socket` is a blocking stream socket. The caller has closed everything else and confined the process.
-pub(crate) fn serve(engine: &mut Engine, socket: RawFd, warm: bool) -> ! {
-    let _ = (engine, socket, warm);
-    std::process::exit(0)
+/// The polite path of the clocks, and the place from which the collector is tuned. True makes the engine throw what the
+/// guest cannot catch, if it does not swallow it; the clock remembers either way.
+unsafe extern "C" fn interrupt(_: *mut qjs::JSRuntime, _: *mut std::ffi::c_void) -> std::ffi::c_int {
+    alloc::tune();
+    std::ffi::c_int::from(state::state().clock.check().is_some())
 }
+
+#[cfg(test)]
+mod tests;

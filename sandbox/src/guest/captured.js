@@ -1,0 +1,25 @@
+// Intrinsics as they are before any guest code, and a sample of each class that has no public test. Evaluated once, in
+// the zygote; nothing of it is reachable from a program.
+({
+  Error,
+  EvalError,
+  SyntaxError,
+  String,
+  dateValue: Date.prototype.getTime,
+  bigintText: BigInt.prototype.toString,
+  slice: String.prototype.slice,
+  viewBuffer: Object.getOwnPropertyDescriptor(DataView.prototype, "buffer").get,
+  viewOffset: Object.getOwnPropertyDescriptor(DataView.prototype, "byteOffset").get,
+  viewLength: Object.getOwnPropertyDescriptor(DataView.prototype, "byteLength").get,
+  samples: {
+    generator: (function* () {})(),
+    asyncGenerator: (async function* () {})(),
+    number: Object(1),
+    string: Object(""),
+    boolean: Object(true),
+    bigint: Object(1n),
+    rawJson: JSON.rawJSON("1"),
+    domException: new DOMException(""),
+    sharedBuffer: new SharedArrayBuffer(1),
+  },
+})

@@ -1,0 +1,174 @@
+//! What the guest threw, in words (CONTRACT section 13). Reading an error may run guest code, which may throw again; a
+//! part that cannot be read is left out.
+
+use codemode_protocol::{ErrorDetails, text};
+
+use super::js::{Atom, Js, Kind, Promise, Val, lossy};
+use super::json::write_arguments;
+use super::output::Output;
+use super::program::FILE;
+use super::state::State;
+
+/// A thrown value in words.
+#[derive(Debug)]
+pub(super) struct Described {
+    /// The outcome's `error`; never empty.
+    pub(super) text: String,
+    /// The outcome's `errorDetails`.
+    pub(super) details: ErrorDetails,
+}
+
+/// Describes a thrown value; every text is cut at `bound` bytes.
+pub(super) fn describe(state: &State, thrown: &Val, bound: u64) -> Described {
+    let mut details =
+        ErrorDetails { name: String::new(), message: String::new(), stack: None, line: None, column: None };
+    if let Some(message) = message_of(state, thrown, bound) {
+        details.name = property(state, thrown, c"name", bound).unwrap_or_else(|| "Error".into());
+        if let Some(stack) = property(state, thrown, c"stack", bound) {
+            (details.line, details.column) = position(&stack, state.namespaces.first_line()).unzip();
+            details.stack = Some(text::cut(&clean(&stack, state.namespaces.first_line()), bound).into_owned());
+        }
+        details.message = message;
+    } else {
+        details.name = type_name(thrown).into();
+        details.message = render(state, thrown, bound);
+    }
+    let text = [&details.message, &details.name].into_iter().find(|text| !text.is_empty());
+    Described { text: text.cloned().unwrap_or_else(|| "Error".into()), details }
+}
+
+/// The message of an Error, or of any object that has an own string of that name.
+fn message_of(state: &State, thrown: &Val, bound: u64) -> Option<String> {
+    if !thrown.is_object() || thrown.is_function() {
+        return None;
+    }
+    let is_error = thrown.is_error() || thrown.class_id() == state.captured.classes.dom_exception;
+    if !is_error {
+        let key = readable(state, state.cx.string("message"))?;
+        let key = readable(state, Atom::of(state.cx, key.raw()))?;
+        if !readable(state, thrown.has_own(key.raw()))? || !readable(state, thrown.get(c"message"))?.is_string() {
+            return None;
+        }
+    }
+    Some(property(state, thrown, c"message", bound).unwrap_or_default())
+}
+
+/// A property as text; absent when it is undefined, no primitive, or cannot be read.
+fn property(state: &State, value: &Val, name: &std::ffi::CStr, bound: u64) -> Option<String> {
+    let property = readable(state, value.get(name))?;
+    if property.is_undefined() || property.is_object() {
+        return None;
+    }
+    let string = readable(state, state.captured.stringify(&property))?;
+    readable(state, cut_text(state, &string, bound))
+}
+
+/// Drops an exception that came of reading.
+fn readable<T>(state: &State, result: Js<T>) -> Option<T> {
+    if result.is_err() {
+        drop(state.cx.exception());
+    }
+    result.ok()
+}
+
+/// A readable rendering of what is no error.
+fn render(state: &State, thrown: &Val, bound: u64) -> String {
+    let rendered = match thrown.kind() {
+        Kind::String if thrown.length().is_ok_and(|length| length == 0) => Some("an empty string was thrown".into()),
+        Kind::Object if thrown.is_function() => {
+            property(state, thrown, c"name", bound).map(|name| format!("[function {name}]"))
+        }
+        Kind::Object => plain_data(state, thrown, bound),
+        _ => readable(state, state.captured.stringify(thrown))
+            .and_then(|string| readable(state, cut_text(state, &string, bound))),
+    };
+    rendered.map_or_else(
+        || format!("a value of type {} was thrown", type_name(thrown)),
+        |text| text::cut(&text, bound).into_owned(),
+    )
+}
+
+fn plain_data(state: &State, thrown: &Val, bound: u64) -> Option<String> {
+    if let Some(Promise::Pending | Promise::Fulfilled(_) | Promise::Rejected(_)) = thrown.promise() {
+        return Some("[promise]".into());
+    }
+    let mut out = Output::new(bound);
+    readable(state, write_arguments(state, &mut out, std::slice::from_ref(thrown)))?;
+    // One argument in an array: the rendering stands between the brackets.
+    let text = out.finish()?;
+    Some(text.get(1..text.len() - 1)?.to_owned())
+}
+
+/// What `typeof` says.
+pub(super) fn type_name(value: &Val) -> &'static str {
+    match value.kind() {
+        Kind::Undefined | Kind::Other => "undefined",
+        Kind::Bool(_) => "boolean",
+        Kind::Int(_) | Kind::Float => "number",
+        Kind::BigInt => "bigint",
+        Kind::String => "string",
+        Kind::Symbol => "symbol",
+        Kind::Object if value.is_function() => "function",
+        Kind::Object | Kind::Null => "object",
+    }
+}
+
+/// The text of a string value, cut at `bound` bytes with a marker. A huge string is never converted whole.
+pub(super) fn cut_text(state: &State, string: &Val, bound: u64) -> Js<String> {
+    // A prefix of as many units as bytes are allowed, and one more, so that the cut sees that there is more.
+    let units = i32::try_from(bound.saturating_add(1)).unwrap_or(i32::MAX);
+    let prefix = state.captured.prefix(state.cx, string, units)?;
+    let whole = prefix.text()?;
+    let text = lossy(whole.bytes());
+    Ok(text::cut(&text, bound).into_owned())
+}
+
+/// The line at which a source did not parse; may lie ahead of the caller's own.
+pub(super) fn first_line_of(state: &State, thrown: &Val) -> Option<i32> {
+    let stack = property(state, thrown, c"stack", STACK_BYTES)?;
+    stack.lines().find_map(place).map(|(line, _)| line)
+}
+
+/// The first place in the caller's own source that a stack names.
+fn position(stack: &str, first_line: i32) -> Option<(u32, u32)> {
+    stack.lines().find_map(|line| place(line).filter(|(at, _)| *at >= first_line)).and_then(|(line, column)| {
+        Some((u32::try_from(line).ok().filter(|line| *line > 0)?, u32::try_from(column).ok()?))
+    })
+}
+
+/// The line and column in a stack's line, when it names the program.
+fn place(line: &str) -> Option<(i32, i32)> {
+    let file = FILE.to_str().ok()?;
+    let (_, place) = line.rsplit_once(file)?;
+    let place = place.trim_end_matches(')');
+    if place.is_empty() {
+        // The engine does not write this one number.
+        return Some((-1, 0));
+    }
+    let (line, column) = place.strip_prefix(':')?.rsplit_once(':')?;
+    Some((line.parse().ok()?, column.parse().ok()?))
+}
+
+/// The stack without frames that lie ahead of the program's source, which are of preludes.
+fn clean(stack: &str, first_line: i32) -> String {
+    let kept = stack.lines().filter(|line| place(line).is_none_or(|(at, _)| at >= first_line));
+    kept.collect::<Vec<_>>().join("\n")
+}
+
+/// Bytes of a stack that are looked at.
+const STACK_BYTES: u64 = 16 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stack_is_read_from_the_callers_first_line_on() {
+        let stack =
+            "    at helper (program.js:-4:3)\n    at map (native)\n    at f (program.js:2:15)\n    at program.js:9:1\n";
+        assert_eq!(position(stack, 1), Some((2, 15)));
+        assert_eq!(position(stack, 3), Some((9, 1)));
+        assert_eq!(position("    at map (native)", 1), None);
+        assert_eq!(clean(stack, 1), "    at map (native)\n    at f (program.js:2:15)\n    at program.js:9:1");
+    }
+}

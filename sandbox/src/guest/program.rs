@@ -1,0 +1,348 @@
+//! From a caller's source to a promise of its entry (CONTRACT section 3).
+//!
+//! The program is evaluated as a module whose default export takes the namespaces and returns the entry. Its body stands
+//! at the lines and columns that it has in the caller's own source, so nothing has to be rebased: the lines of imports
+//! and preludes ahead of it are numbered down from there, below one if need be.
+
+use std::borrow::Cow;
+use std::ffi::{CStr, c_int};
+
+use codemode_protocol::separate_imports;
+use rquickjs::qjs;
+
+use super::js::{Cx, Js, Pending, Val, answer};
+use super::namespace;
+use super::state::{State, state};
+use crate::frame::ProviderSpec;
+
+/// The program's name in stacks.
+pub(super) const FILE: &CStr = c"program.js";
+
+/// Why there is no entry.
+pub(super) enum Failure {
+    /// The program does not parse; the error is pending.
+    Syntax(Pending),
+    /// Something was thrown and is pending.
+    Threw(Pending),
+    /// The prelude or proxy source of the provider at this position failed; the error is pending.
+    Prelude(usize, Pending),
+}
+
+/// The sources of a run.
+pub(super) struct Sources {
+    /// Has to compile besides `module`: what passes both is one expression.
+    check: String,
+    module: String,
+    /// Line numbers of the first lines of both.
+    check_line: i32,
+    module_line: i32,
+    /// The first line of the caller's body, and of each prelude.
+    first_line: i32,
+    prelude_lines: Vec<(usize, i32)>,
+    /// Name of the binding that holds the entry; a function takes it over as its own name.
+    binding: String,
+}
+
+impl Sources {
+    /// Arranges the sources. `random` makes names that no source contains.
+    pub(super) fn assemble(code: &str, providers: &[ProviderSpec], random: u64) -> Self {
+        let separated = separate_imports(code);
+        let body = without_semicolon(separated.body);
+        let imports = line_feeds(separated.imports);
+        let first_line = 1 + lines(&imports);
+        // The body's first line may begin behind an import; spaces keep its column.
+        let column = imports.rsplit('\n').next().unwrap_or_default().chars().count();
+        let padding = " ".repeat(column);
+        let (marker, binding) = fresh_names(code, providers, random);
+
+        let mut module = imports.clone().into_owned();
+        if !module.is_empty() {
+            module.push('\n');
+        }
+        let mut parameters: Vec<&str> = providers.iter().map(|provider| provider.name.as_str()).collect();
+        parameters.push(&marker);
+        module.push_str(&format!("export default async({})=>{{\n", parameters.join(",")));
+        let mut prelude_starts = Vec::new();
+        for (index, prelude) in providers.iter().enumerate().filter_map(|(at, one)| Some((at, one.prelude.as_deref()?)))
+        {
+            prelude_starts.push((index, lines(&module)));
+            module.push_str(&line_feeds(prelude));
+            module.push_str(&format!("\n;{marker}({});\n", index + 1));
+        }
+        module.push_str(&format!("const {binding}=\n"));
+        let ahead = lines(&module);
+        module.push_str(&padding);
+        module.push_str(&body);
+        module.push_str(&format!("\n;return[{binding}]}}"));
+
+        let module_line = first_line - ahead;
+        Self {
+            check: format!("(\n{padding}{body}\n)"),
+            module,
+            check_line: first_line - 1,
+            module_line,
+            first_line,
+            prelude_lines: prelude_starts.into_iter().map(|(index, start)| (index, module_line + start)).collect(),
+            binding,
+        }
+    }
+
+    /// The first line of the module that is the caller's own.
+    pub(super) fn first_line(&self) -> i32 {
+        self.first_line
+    }
+
+    /// Evaluates the module and calls its default export: the promise of the entry, wrapped in an array.
+    pub(super) fn evaluate(&self, state: &State, providers: &[ProviderSpec]) -> Result<Val, Failure> {
+        let cx = state.cx;
+        let flags = qjs::JS_EVAL_TYPE_MODULE | qjs::JS_EVAL_FLAG_COMPILE_ONLY;
+        cx.eval(&self.check, FILE, self.check_line, flags).map_err(|pending| self.compile_failure(state, pending))?;
+        let module = cx
+            .eval(&self.module, FILE, self.module_line, flags)
+            .map_err(|pending| self.compile_failure(state, pending))?;
+        let outer = run_module(cx, module).map_err(Failure::Threw)?;
+        let mut args = Vec::with_capacity(providers.len() + 1);
+        for (index, provider) in providers.iter().enumerate() {
+            args.push(namespace(state, index, provider).map_err(|pending| Failure::Prelude(index, pending))?);
+        }
+        args.push(cx.function(mark, c"", 1, 0, &[]).map_err(Failure::Threw)?);
+        state.preludes_done.set(0);
+        let last = providers.iter().rposition(|provider| provider.prelude.is_some());
+        state.last_prelude.set(last.map_or(0, |index| index + 1));
+        if last.is_none() {
+            read_error(state).map_err(Failure::Threw)?;
+        }
+        outer.call(&args.iter().collect::<Vec<_>>()).map_err(Failure::Threw)
+    }
+
+    /// What a source that does not compile means: memory and stack may fail too.
+    fn compile_failure(&self, state: &State, pending: Pending) -> Failure {
+        let cx = state.cx;
+        let thrown = cx.exception();
+        // SAFETY: live values; no guest code has run yet.
+        let is_syntax = unsafe { qjs::JS_IsInstanceOf(cx.0, thrown.raw(), state.captured.syntax_error.raw()) } > 0;
+        let line = super::errors::first_line_of(state, &thrown);
+        let Pending = pending;
+        let pending = cx.throw(thrown);
+        if !is_syntax {
+            return Failure::Threw(pending);
+        }
+        let prelude = line.filter(|line| *line < self.first_line).and_then(|line| {
+            self.prelude_lines.iter().rev().find(|(_, start)| line >= *start).map(|(index, _)| *index)
+        });
+        prelude.map_or(Failure::Syntax(Pending), |index| Failure::Prelude(index, Pending))
+    }
+
+    /// Takes the entry out of what the default export returned, and takes its name away when that is ours.
+    pub(super) fn entry(&self, cx: Cx, returned: &Val) -> Js<Option<Val>> {
+        if !returned.is_array() {
+            return Ok(None);
+        }
+        let entry = returned.get_index(0)?;
+        if entry.is_function() {
+            let name = entry.get_own(c"name")?;
+            if name.is_string() && name.text()?.bytes() == self.binding.as_bytes() {
+                entry.define(c"name", cx.string("")?, qjs::JS_PROP_CONFIGURABLE)?;
+            }
+        }
+        Ok(Some(entry))
+    }
+}
+
+/// Links and evaluates a module; its default export.
+fn run_module(cx: Cx, module: Val) -> Js<Val> {
+    // SAFETY: a module value holds its definition, which lives as long as the context.
+    let definition = unsafe { qjs::JS_VALUE_GET_PTR(module.raw()) }.cast::<qjs::JSModuleDef>();
+    // SAFETY: the reference goes to the engine; a promise comes back.
+    let evaluated = cx.own(unsafe { qjs::JS_EvalFunction(cx.0, module.into_raw()) })?;
+    if let Some(super::js::Promise::Rejected(reason)) = evaluated.promise() {
+        return Err(cx.throw(reason));
+    }
+    // SAFETY: the module was evaluated just now.
+    cx.own(unsafe { qjs::JS_GetModuleNamespace(cx.0, definition) })?.get(c"default")
+}
+
+/// What the program sees under a provider's name.
+fn namespace(state: &State, index: usize, provider: &ProviderSpec) -> Js<Val> {
+    let number = index as i32;
+    let Some(source) = &provider.proxy_source else { return namespace::proxy(state, number) };
+    // A module, so that it is strict; at its top level there are no namespaces.
+    let flags = qjs::JS_EVAL_TYPE_MODULE | qjs::JS_EVAL_FLAG_COMPILE_ONLY;
+    let module = state.cx.eval(&format!("export default (\n{source}\n)"), c"proxy.js", 0, flags)?;
+    let make = run_module(state.cx, module)?;
+    if !make.is_function() {
+        return Err(state.cx.throw_type_error(c"the proxy source is not a function"));
+    }
+    make.call(&[&namespace::dispatcher(state, number)?])
+}
+
+/// The marker: its argument says how many providers' preludes are done. After the last one `Error` is read, before a
+/// letter of the program has run.
+unsafe extern "C" fn mark(
+    _: *mut qjs::JSContext,
+    _: qjs::JSValue,
+    argc: c_int,
+    argv: *mut qjs::JSValue,
+    _: c_int,
+    _: *mut qjs::JSValue,
+) -> qjs::JSValue {
+    // SAFETY: the engine passes `argc` live values.
+    let args = unsafe { super::js::arguments(argc, argv) };
+    let state = state();
+    if let Some(super::js::Kind::Int(done)) = args.first().map(|arg| super::js::kind(*arg)) {
+        let done = usize::try_from(done).unwrap_or(0);
+        state.preludes_done.set(done);
+        if done == state.last_prelude.get() {
+            return answer(read_error(state).map(|()| state.cx.undefined()));
+        }
+    }
+    qjs::JS_UNDEFINED
+}
+
+fn read_error(state: &State) -> Js<()> {
+    let error = state.cx.global().get(c"Error")?;
+    state.error.replace(error);
+    Ok(())
+}
+
+/// The body without its one trailing semicolon, which becomes a space: the last one that only white space and comments
+/// follow. If several qualify, all but the first stand in comments.
+fn without_semicolon(body: &str) -> Cow<'_, str> {
+    let mut found = None;
+    for (at, _) in body.rmatch_indices(';').take(SEMICOLONS) {
+        // Not the end of the search: this one may stand in a comment that follows the one that counts.
+        if is_trivia(&body[at + 1..]) {
+            found = Some(at);
+        }
+    }
+    match found {
+        Some(at) => format!("{} {}", &body[..at], &body[at + 1..]).into(),
+        None => body.into(),
+    }
+}
+
+/// Whether `text` is nothing but white space and comments.
+fn is_trivia(mut text: &str) -> bool {
+    loop {
+        text = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+        if let Some(comment) = text.strip_prefix("//") {
+            text = comment.find(['\n', '\r', '\u{2028}', '\u{2029}']).map_or("", |end| &comment[end..]);
+        } else if let Some(comment) = text.strip_prefix("/*") {
+            let Some(end) = comment.find("*/") else { return false };
+            text = &comment[end + 2..];
+        } else {
+            return text.is_empty();
+        }
+    }
+}
+
+/// Line breaks as line feeds, as the language reads them, so that counting them is exact.
+fn line_feeds(text: &str) -> Cow<'_, str> {
+    if text.contains('\r') { text.replace("\r\n", "\n").replace('\r', "\n").into() } else { text.into() }
+}
+
+fn lines(text: &str) -> i32 {
+    text.bytes().filter(|byte| *byte == b'\n').count() as i32
+}
+
+/// Two names that stand in no source of the run.
+fn fresh_names(code: &str, providers: &[ProviderSpec], random: u64) -> (String, String) {
+    let sources = || {
+        let preludes = providers.iter().filter_map(|provider| provider.prelude.as_deref());
+        preludes.chain(providers.iter().map(|provider| provider.name.as_str())).chain([code])
+    };
+    let mut number = random;
+    loop {
+        let stem = format!("_{number:016x}");
+        if !sources().any(|source| source.contains(&stem)) {
+            return (format!("{stem}m"), format!("{stem}e"));
+        }
+        number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+/// Semicolons at the end of a body that are looked at; more of them in one comment are a program's own loss.
+const SEMICOLONS: usize = 1000;
+
+/// Refuses every import: modules come later, and a program must not find its own harness by name.
+pub(super) fn install_loader(cx: Cx) {
+    // SAFETY: a live runtime; the functions keep to the engine's interface.
+    unsafe { qjs::JS_SetModuleLoaderFunc(cx.runtime(), Some(resolve), None, std::ptr::null_mut()) };
+}
+
+unsafe extern "C" fn resolve(
+    _: *mut qjs::JSContext,
+    _: *const std::ffi::c_char,
+    name: *const std::ffi::c_char,
+    _: *mut std::ffi::c_void,
+) -> *mut std::ffi::c_char {
+    // SAFETY: the engine passes a C string.
+    let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
+    let cx = state().cx;
+    let message = codemode_protocol::text::no_such_module(&name);
+    if let Ok(message) = cx.string(&message) {
+        let mut args = [message.raw()];
+        // SAFETY: live values; the result is a reference of its own.
+        let error =
+            cx.own(unsafe { qjs::JS_CallConstructor(cx.0, state().captured.error.raw(), 1, args.as_mut_ptr()) });
+        if let Ok(error) = error {
+            let Pending = cx.throw(error);
+        }
+    }
+    std::ptr::null_mut()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_trailing_semicolon_goes_and_columns_stay() {
+        let cases = [
+            ("f;", "f "),
+            ("f; // a;", "f  // a;"),
+            ("f; /* a; */ // b;\n ", "f  /* a; */ // b;\n "),
+            ("f // a;", "f // a "),
+            ("f;;", "f; "),
+            ("`;`", "`;`"),
+            ("';' + /;/", "';' + /;/"),
+            ("() => { a; b; }", "() => { a; b; }"),
+            ("", ""),
+            (";", " "),
+        ];
+        for (body, expected) in cases {
+            assert_eq!(without_semicolon(body), expected, "{body}");
+        }
+    }
+
+    #[test]
+    fn the_body_keeps_its_lines_whatever_stands_ahead_of_it() {
+        let provider = |prelude: Option<&str>| ProviderSpec {
+            name: "api".into(),
+            tools: Default::default(),
+            prelude: prelude.map(str::to_owned),
+            positional_args: true,
+            proxy_source: None,
+        };
+        let cases: [(&str, Option<&str>, i32); 4] = [
+            ("async () => 1", None, 1),
+            ("async () => 1", Some("let a = 1;\r\nlet b;\rlet c"), 1),
+            ("import 'x';\n\nasync () => 1", Some("1"), 1),
+            ("import 'x';\r\nimport 'y'; async () => 1", None, 2),
+        ];
+        for (code, prelude, first) in cases {
+            let sources = Sources::assemble(code, &[provider(prelude)], 7);
+            assert_eq!(sources.first_line, first, "{code}");
+            let ahead = sources.module.find("const _").unwrap();
+            let body_line = sources.module_line + lines(&sources.module[..ahead]) + 1;
+            assert_eq!(body_line, first, "{code}");
+        }
+    }
+
+    #[test]
+    fn fresh_names_avoid_every_source() {
+        let (marker, _) = fresh_names("x", &[], 5);
+        let (other, _) = fresh_names(&marker, &[], 5);
+        assert_ne!(marker, other);
+    }
+}

@@ -1,0 +1,208 @@
+//! One run, from its specification to the last frame.
+
+use codemode_protocol::{ErrorDetails, Termination, text};
+use rquickjs::qjs;
+
+use super::alloc;
+use super::clock::{Bound, Bounds};
+use super::encode::{Refusal, Rules, encode};
+use super::errors::{describe, type_name};
+use super::event_loop::{Settled, settle};
+use super::js::{Js, Kind, Pending, Val};
+use super::program::{Failure, Sources};
+use super::state::State;
+use crate::frame::{DoneFrame, RunSpec};
+
+/// How a run ended, before it is put into words.
+enum End {
+    Completed(String),
+    /// Thrown by the program, or by a prelude of the provider at the position.
+    Threw {
+        thrown: Val,
+        prelude: Option<usize>,
+    },
+    Syntax(Val),
+    NotAFunction(&'static str),
+    Stalled,
+    TimeOver,
+    Refused(String),
+}
+
+/// Runs a program to its end and says how it was. Everything that the program wrote and called is on the socket then.
+pub(super) fn run(state: &State, spec: &mut RunSpec) -> DoneFrame {
+    begin(state, spec);
+    let sources = Sources::assemble(&spec.code, &spec.providers, state.random.next());
+    state.namespaces.begin(&mut spec.providers, sources.first_line());
+    let end = execute(state, spec, &sources);
+    // What is left is ours: reading what was thrown, and telling it.
+    alloc::lift();
+    let done = conclude(state, spec, end);
+    if !matches!(done.termination, Termination::Timeout | Termination::Cpu | Termination::Memory) {
+        state.calls.flush(state);
+    }
+    DoneFrame { host_calls: u64::from(state.calls.made()), ..done }
+}
+
+fn begin(state: &State, spec: &RunSpec) {
+    let nanoseconds = |ms: u64| ms.saturating_mul(1_000_000);
+    // SAFETY: a live runtime. More than 16 MiB would disable the check.
+    unsafe {
+        let stack = usize::try_from(spec.stack_limit).unwrap_or(usize::MAX).clamp(LEAST_STACK, MOST_STACK);
+        qjs::JS_SetMaxStackSize(state.cx.runtime(), stack as qjs::size_t);
+    }
+    state.logs.begin(spec.logs);
+    state.calls.begin(spec);
+    state.error.replace(state.captured.error.clone());
+    alloc::begin(spec.memory_limit);
+    state.clock.start(Bounds {
+        run: nanoseconds(spec.timeout_ms),
+        wall: nanoseconds(spec.max_wall_ms),
+        cpu: nanoseconds(spec.cpu_ms),
+        count_host_waits: spec.count_host_waits,
+    });
+}
+
+fn execute(state: &State, spec: &RunSpec, sources: &Sources) -> End {
+    let cx = state.cx;
+    let returned = match sources.evaluate(state, &spec.providers) {
+        Ok(promise) => promise,
+        Err(Failure::Syntax(Pending)) => return End::Syntax(cx.exception()),
+        Err(Failure::Threw(Pending)) => return threw(state),
+        Err(Failure::Prelude(index, Pending)) => {
+            return End::Threw { thrown: cx.exception(), prelude: Some(index) };
+        }
+    };
+    let returned = match settle(state, &returned) {
+        Settled::Fulfilled(returned) => returned,
+        Settled::Rejected(thrown) => return End::Threw { thrown, prelude: running_prelude(state, spec) },
+        Settled::Stalled => return End::Stalled,
+        Settled::TimeOver => return End::TimeOver,
+    };
+    let entry = match sources.entry(cx, &returned) {
+        Ok(Some(entry)) => entry,
+        Ok(None) => return End::NotAFunction("undefined"),
+        Err(Pending) => return threw(state),
+    };
+    if !entry.is_function() {
+        return End::NotAFunction(type_name(&entry));
+    }
+    let promise = match entry.call(&[]).and_then(|value| promise_of(state, value)) {
+        Ok(promise) => promise,
+        Err(Pending) => return threw(state),
+    };
+    let result = match settle(state, &promise) {
+        Settled::Fulfilled(result) => result,
+        Settled::Rejected(thrown) => return End::Threw { thrown, prelude: None },
+        Settled::Stalled => return End::Stalled,
+        Settled::TimeOver => return End::TimeOver,
+    };
+    let rules = Rules {
+        limits: spec.result,
+        escaped_units: spec.escaped_units,
+        drop_functions: spec.drop_functions,
+        allow_dropped_keys: spec.allow_dropped_keys,
+        error_bytes: u64::from(spec.error_bytes),
+    };
+    match encode(state, result, rules) {
+        Ok(text) => End::Completed(text),
+        Err(Refusal::Text(text)) => End::Refused(text),
+        Err(Refusal::Threw(thrown)) => End::Threw { thrown, prelude: None },
+        Err(Refusal::Interrupted) => End::TimeOver,
+    }
+}
+
+/// A promise of what the entry returned, also when that is no promise.
+fn promise_of(state: &State, value: Val) -> Js<Val> {
+    if value.is_promise() {
+        return Ok(value);
+    }
+    let (promise, resolve, _) = state.cx.promise()?;
+    resolve.call(&[&value])?;
+    Ok(promise)
+}
+
+fn threw(state: &State) -> End {
+    End::Threw { thrown: state.cx.exception(), prelude: None }
+}
+
+/// The provider whose prelude was under way; none when all were done.
+fn running_prelude(state: &State, spec: &RunSpec) -> Option<usize> {
+    let done = state.preludes_done.get();
+    let left = spec.providers.iter().enumerate().skip(done);
+    left.filter(|(_, provider)| provider.prelude.is_some()).map(|(index, _)| index).next()
+}
+
+/// Puts the end into words. A clock that ran out decides, whatever the program made of its interruption.
+fn conclude(state: &State, spec: &RunSpec, end: End) -> DoneFrame {
+    let bound = u64::from(spec.error_bytes);
+    if let Some(over) = state.clock.found() {
+        return match over {
+            Bound::Run => failed(Termination::Timeout, text::timed_out(spec.timeout_ms), None),
+            Bound::Wall => failed(Termination::Timeout, text::wall_exceeded(spec.max_wall_ms), None),
+            Bound::Cpu => failed(Termination::Cpu, text::cpu_exceeded(spec.cpu_ms), None),
+        };
+    }
+    match end {
+        End::Completed(result) => DoneFrame {
+            termination: Termination::Completed,
+            result: Some(result),
+            error: None,
+            details: None,
+            peak_memory: alloc::peak(),
+            host_calls: 0,
+        },
+        End::Threw { thrown, .. } if alloc::refused() && is_out_of_memory(state, &thrown) => out_of_memory(spec),
+        End::Syntax(thrown) if alloc::refused() && is_out_of_memory(state, &thrown) => out_of_memory(spec),
+        End::Threw { thrown, prelude: Some(index) } => {
+            let described = describe(state, &thrown, bound);
+            let name = spec.providers.get(index).map_or("", |provider| &provider.name);
+            let message = text::prelude_failed(name, &described.text);
+            failed(Termination::Threw, text::cut(&message, bound).into_owned(), Some(described.details))
+        }
+        End::Threw { thrown, prelude: None } => {
+            let described = describe(state, &thrown, bound);
+            failed(Termination::Threw, described.text, Some(described.details))
+        }
+        End::Syntax(thrown) => {
+            let described = describe(state, &thrown, bound);
+            let message = format!("SyntaxError: {}", described.text);
+            failed(Termination::Syntax, text::cut(&message, bound).into_owned(), Some(described.details))
+        }
+        End::NotAFunction(found) => failed(Termination::Threw, text::entry_not_a_function(found), None),
+        End::Stalled => failed(Termination::Stalled, text::STALLED.into(), None),
+        End::TimeOver => failed(Termination::Timeout, text::timed_out(spec.timeout_ms), None),
+        End::Refused(message) => failed(Termination::Result, text::cut(&message, bound).into_owned(), None),
+    }
+}
+
+fn out_of_memory(spec: &RunSpec) -> DoneFrame {
+    failed(Termination::Memory, text::memory_exceeded(spec.memory_limit), None)
+}
+
+fn failed(termination: Termination, error: String, details: Option<ErrorDetails>) -> DoneFrame {
+    DoneFrame { termination, result: None, error: Some(error), details, peak_memory: alloc::peak(), host_calls: 0 }
+}
+
+/// Whether a thrown value is what the engine throws when memory is refused: its error, or null when there was no memory
+/// even for that. A program that caught it and threw something of its own has thrown that.
+fn is_out_of_memory(state: &State, thrown: &Val) -> bool {
+    match thrown.kind() {
+        Kind::Null => true,
+        Kind::Object if thrown.is_error() => {
+            let message = thrown
+                .get_own(c"message")
+                .and_then(|message| message.text().map(|text| text.bytes() == b"out of memory"));
+            message.unwrap_or_else(|Pending| {
+                drop(state.cx.exception());
+                false
+            })
+        }
+        _ => false,
+    }
+}
+
+/// Less than this and not even a call of the harness fits.
+const LEAST_STACK: usize = 64 * 1024;
+
+/// The contract's maximum, which the engine's own stack is made for.
+const MOST_STACK: usize = 8 * 1024 * 1024;

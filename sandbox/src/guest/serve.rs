@@ -1,0 +1,71 @@
+//! What a forked child does.
+
+use std::os::fd::RawFd;
+
+use codemode_protocol::ResultLimits;
+use rquickjs::qjs;
+
+use super::Engine;
+use super::run::run;
+use super::socket::Received;
+use super::state::State;
+use crate::frame::{FromChild, LogBounds, ProviderSpec, RunSpec, ToChild};
+
+/// Serves exactly one run in a forked child and exits the process: reseeds what the fork copied, runs the warm-up
+/// program when `warm`, sends `Ready`, blocks until the `Run` frame, runs it, sends `Done`.
+///
+/// `socket` is a blocking stream socket. The caller has closed everything else and confined the process, and calls this
+/// on the stack that the run is to have: the largest `stackLimit` and a MiB more.
+pub(crate) fn serve(engine: &mut Engine, socket: RawFd, warm: bool) -> ! {
+    let state = engine.state;
+    // SAFETY: a live runtime; from here on the engine measures its stack from where we are.
+    unsafe { qjs::JS_UpdateStackTop(state.cx.runtime()) };
+    if warm {
+        warm_up(state);
+    }
+    if state.random.reseed().is_err() {
+        super::socket::broken();
+    }
+    state.socket.connect(socket);
+    state.socket.write(&FromChild::Ready.encode());
+    let done = match state.socket.read(None) {
+        Received::Frame(ToChild::Run(mut spec)) => run(state, &mut spec),
+        Received::Frame(ToChild::Reply { .. }) | Received::Nothing => super::socket::broken(),
+    };
+    state.socket.write(&FromChild::Done(Box::new(done)).encode());
+    // SAFETY: ends the process without freeing the runtime: a value that is still referenced would make it abort.
+    unsafe { libc::_exit(0) }
+}
+
+/// Runs a throw-away program without a socket, so that the pages that every run touches are the child's own already.
+pub(super) fn warm_up(state: &State) {
+    let provider = ProviderSpec {
+        name: "warm".into(),
+        tools: ["tool"].into_iter().collect(),
+        prelude: None,
+        positional_args: true,
+        proxy_source: None,
+    };
+    let mut spec = RunSpec {
+        code: include_str!("warm_up.js").into(),
+        providers: vec![provider],
+        timeout_ms: u64::MAX,
+        cpu_ms: u64::MAX,
+        max_wall_ms: u64::MAX,
+        memory_limit: u64::MAX,
+        stack_limit: 1 << 20,
+        count_host_waits: false,
+        drop_functions: false,
+        calls_in_flight: 1,
+        arguments_bytes: 1 << 16,
+        envelope_bytes: 1 << 16,
+        error_bytes: 1 << 16,
+        result: ResultLimits::default(),
+        escaped_units: u64::MAX,
+        allow_dropped_keys: false,
+        logs: LogBounds { line_bytes: 1 << 16, lines: 16, total_bytes: 1 << 16 },
+    };
+    // Its one call is never answered, so it ends as stalled or completed; either is fine.
+    let done = run(state, &mut spec);
+    debug_assert!(done.result.is_some(), "the warm-up program failed: {:?}", done.error);
+}

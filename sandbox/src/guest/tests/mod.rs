@@ -1,0 +1,10 @@
+//! The engine by itself: each program runs in a process of its own, forked from the test, without zygote, confinement
+//! or pool.
+
+mod bounds;
+mod calls;
+mod console;
+mod errors;
+mod harness;
+mod result;
+mod scope;

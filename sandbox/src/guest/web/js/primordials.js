@@ -1,0 +1,130 @@
+// Intrinsics as they are before any guest code. Scripts use these, never a method of an object that a program could
+// have changed: `push(list, x)`, not `list.push(x)`. Also avoided: `for…of`, spread and array destructuring (they go
+// through `Symbol.iterator`), and assignments to new members of objects that inherit from `Object.prototype` (a setter
+// there would see them): records are `{ __proto__: null, … }`, lists come from `list()`.
+(function (lib) {
+  const { apply, construct, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys, setPrototypeOf } = Reflect;
+  const uncurry = Function.prototype.bind.bind(Function.prototype.call);
+  const method = (holder, name) => uncurry(holder.prototype[name]);
+  const getterOf = (prototype, name) => uncurry(getOwnPropertyDescriptor(prototype, name).get);
+  const TypedArray = getPrototypeOf(Uint8Array);
+
+  const shared = {
+    __proto__: null,
+    apply, construct, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys, setPrototypeOf, uncurry, getterOf,
+
+    Array, ArrayBuffer, BigInt, Boolean, DOMException, DataView, Date, Error, Map, Number, Object, Promise, RangeError,
+    RegExp, Set, String, SuppressedError, Symbol, SyntaxError, TypeError, Uint8Array, WeakMap,
+    TypedArray,
+    ObjectPrototype: Object.prototype,
+    ArrayPrototype: Array.prototype,
+    FunctionPrototype: Function.prototype,
+    AsyncIteratorPrototype: getPrototypeOf(getPrototypeOf(async function* () {}).prototype),
+    IteratorPrototype: getPrototypeOf(getPrototypeOf([][Symbol.iterator]())),
+    iteratorSymbol: Symbol.iterator,
+    asyncIteratorSymbol: Symbol.asyncIterator,
+    tagSymbol: Symbol.toStringTag,
+    speciesSymbol: Symbol.species,
+
+    create: Object.create,
+    freeze: Object.freeze,
+    keysOf: Object.keys,
+    hasOwn: Object.hasOwn,
+    is: Object.is,
+    isArray: Array.isArray,
+    isView: ArrayBuffer.isView,
+    isInteger: Number.isInteger,
+    isFinite: Number.isFinite,
+    symbolFor: Symbol.for,
+    fromCharCode: String.fromCharCode,
+    parseJson: JSON.parse,
+    jsonText: JSON.stringify,
+    floor: Math.floor,
+    trunc: Math.trunc,
+    min: Math.min,
+    max: Math.max,
+    random: Math.random,
+    dateNow: Date.now,
+    encodeURIComponent, decodeURIComponent,
+
+    push: method(Array, "push"),
+    shift: method(Array, "shift"),
+    sort: method(Array, "sort"),
+    joinList: method(Array, "join"),
+    splice: method(Array, "splice"),
+    indexOfList: method(Array, "indexOf"),
+    sliceList: method(Array, "slice"),
+
+    charCodeAt: method(String, "charCodeAt"),
+    indexOf: method(String, "indexOf"),
+    lastIndexOf: method(String, "lastIndexOf"),
+    slice: method(String, "slice"),
+    split: method(String, "split"),
+    startsWith: method(String, "startsWith"),
+    endsWith: method(String, "endsWith"),
+    toLowerCase: method(String, "toLowerCase"),
+    toUpperCase: method(String, "toUpperCase"),
+    toWellFormed: method(String, "toWellFormed"),
+    repeat: method(String, "repeat"),
+    exec: method(RegExp, "exec"),
+
+    mapGet: method(Map, "get"),
+    mapSet: method(Map, "set"),
+    mapHas: method(Map, "has"),
+    mapDelete: method(Map, "delete"),
+    mapForEach: method(Map, "forEach"),
+    mapSize: getterOf(Map.prototype, "size"),
+    setAdd: method(Set, "add"),
+    setHas: method(Set, "has"),
+    setDelete: method(Set, "delete"),
+    setForEach: method(Set, "forEach"),
+    setSize: getterOf(Set.prototype, "size"),
+    weakGet: method(WeakMap, "get"),
+    weakSet: method(WeakMap, "set"),
+    weakHas: method(WeakMap, "has"),
+
+    numberValue: method(Number, "valueOf"),
+    numberText: method(Number, "toString"),
+    stringValue: method(String, "valueOf"),
+    booleanValue: method(Boolean, "valueOf"),
+    bigintValue: method(BigInt, "valueOf"),
+    dateValue: method(Date, "getTime"),
+    functionText: method(Function, "toString"),
+    symbolText: method(Symbol, "toString"),
+    objectText: method(Object, "toString"),
+
+    bufferLength: getterOf(ArrayBuffer.prototype, "byteLength"),
+    bufferMax: getterOf(ArrayBuffer.prototype, "maxByteLength"),
+    bufferResizable: getterOf(ArrayBuffer.prototype, "resizable"),
+    bufferDetached: getterOf(ArrayBuffer.prototype, "detached"),
+    bufferSlice: method(ArrayBuffer, "slice"),
+    bufferTransfer: method(ArrayBuffer, "transfer"),
+    bufferTransferFixed: method(ArrayBuffer, "transferToFixedLength"),
+    arrayTag: getterOf(TypedArray.prototype, Symbol.toStringTag),
+    arrayBuffer: getterOf(TypedArray.prototype, "buffer"),
+    arrayOffset: getterOf(TypedArray.prototype, "byteOffset"),
+    arrayBytes: getterOf(TypedArray.prototype, "byteLength"),
+    arrayLength: getterOf(TypedArray.prototype, "length"),
+    arraySet: uncurry(TypedArray.prototype.set),
+    arraySubarray: uncurry(TypedArray.prototype.subarray),
+    viewBuffer: getterOf(DataView.prototype, "buffer"),
+    viewOffset: getterOf(DataView.prototype, "byteOffset"),
+    viewBytes: getterOf(DataView.prototype, "byteLength"),
+
+    promiseThen: method(Promise, "then"),
+
+    // An array without a prototype: assigning to an index runs nobody's setter. Never handed to a program.
+    list: () => setPrototypeOf([], null),
+    // The same elements as a program may see them.
+    arrayOf: (items) => {
+      setPrototypeOf(items, Array.prototype);
+      return items;
+    },
+    append: (items, item) => {
+      items[items.length] = item;
+    },
+  };
+  setPrototypeOf(lib, null);
+  const names = ownKeys(shared);
+  for (let i = 0; i < names.length; i++) lib[names[i]] = shared[names[i]];
+});

@@ -1,0 +1,135 @@
+//! The Web surface of a program: timers, events, encodings, structured clone, streams, fetch types.
+//!
+//! Written as scripts of our own that are evaluated once, in the zygote, before any guest code, plus natives where
+//! JavaScript is slow or cannot say it. Every script gets one object, `lib`, on which scripts leave what later ones
+//! need; it is never reachable from a program. Scripts take the intrinsics they use from `lib` (file
+//! `primordials.js`), so a program that patches prototypes changes nothing but its own objects.
+//!
+//! What a run needs of its own (time origin, pending timers) lives in [`Web`], and [`reset_for_run`] makes it new.
+
+mod native;
+mod script;
+mod timer_queue;
+
+use std::cell::{Cell, RefCell};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use rquickjs::{Ctx, Function, JsLifetime, Object, Result};
+
+use script::Script;
+pub(crate) use timer_queue::{TimerId, TimerQueue};
+
+/// What the engine lends to the Web surface.
+pub(crate) struct WebHost<'js> {
+    /// Whether this many bytes of native memory can be had now. Asked before a native makes a big buffer: the
+    /// program then sees a catchable error where the allocator would have to end the process.
+    pub(crate) charge: fn(usize) -> bool,
+    /// Performs one request: called with `(method, url, [[name, value]…], bytes | null, signal)` where bytes is a
+    /// Uint8Array, it returns a promise of `{status, statusText, headers: [[name, value]…], body: Uint8Array | null}`.
+    /// Redirects are followed by our `fetch`, each hop through this function. `None`: every request is refused, as
+    /// network access is off.
+    pub(crate) fetch: Option<Function<'js>>,
+}
+
+/// The state of the Web surface in one context.
+pub(crate) struct Web<'js> {
+    timers: RefCell<TimerQueue>,
+    /// Calls the callback of a timer.
+    fire: Function<'js>,
+    origin: Cell<Instant>,
+    /// Milliseconds since the epoch at the origin.
+    origin_epoch: Cell<f64>,
+    charge: fn(usize) -> bool,
+}
+
+// SAFETY: the only lifetime inside is that of the function, and `Changed` differs in nothing else.
+unsafe impl<'js> JsLifetime<'js> for Web<'js> {
+    type Changed<'to> = Web<'to>;
+}
+
+impl Web<'_> {
+    /// Time since the origin of this run.
+    pub(crate) fn now(&self) -> Duration {
+        self.origin.get().elapsed()
+    }
+}
+
+/// Installs every global of the Web surface. Called once per context, in the zygote, before any guest code.
+///
+/// # Errors
+/// The engine's exception: a script of ours is wrong or memory ran out; the engine cannot be used then.
+pub(crate) fn install<'js>(ctx: &Ctx<'js>, host: WebHost<'js>) -> Result<()> {
+    let lib = Object::new(ctx.clone())?;
+    lib.set_prototype(None)?;
+    lib.set("global", ctx.globals())?;
+    lib.set("native", native::functions(ctx)?)?;
+    lib.set("fetchHook", host.fetch)?;
+    for script in SCRIPTS {
+        script::load(ctx, script)?.call::<_, ()>((lib.clone(),))?;
+    }
+    let web = Web {
+        timers: RefCell::default(),
+        fire: lib.get("fireTimer")?,
+        origin: Cell::new(Instant::now()),
+        origin_epoch: Cell::new(epoch_ms()),
+        charge: host.charge,
+    };
+    // Nothing can be reading the store: no guest code has run and natives borrow it only while they run.
+    let _ = ctx.store_userdata(web);
+    Ok(())
+}
+
+/// Gives a forked child state of its own: a time origin, and no timers. Touches no JavaScript object.
+pub(crate) fn reset_for_run(ctx: &Ctx<'_>) {
+    if let Some(web) = ctx.userdata::<Web<'_>>() {
+        web.timers.replace(TimerQueue::default());
+        web.origin.set(Instant::now());
+        web.origin_epoch.set(epoch_ms());
+    }
+}
+
+/// How long until the next timer is due: zero when one is due already, `None` when no timer is pending. A pending
+/// timer means that the program is not stalled.
+pub(crate) fn next_timer(ctx: &Ctx<'_>) -> Option<Duration> {
+    let web = ctx.userdata::<Web<'_>>()?;
+    let due = web.timers.borrow().next_due()?;
+    Some(due.saturating_sub(web.now()))
+}
+
+/// Fires the first timer that is due, if one is; says whether one was. Jobs that its callback queued have not run
+/// yet: the event loop runs them before it fires the next.
+///
+/// # Errors
+/// Only what a program cannot catch: an interrupt. What the callback throws is reported as an `error` event.
+pub(crate) fn fire_timer(ctx: &Ctx<'_>) -> Result<bool> {
+    let (fire, id) = {
+        let Some(web) = ctx.userdata::<Web<'_>>() else { return Ok(false) };
+        let now = web.now();
+        let Some(id) = web.timers.borrow_mut().take_due(now) else { return Ok(false) };
+        (web.fire.clone(), id)
+    };
+    fire.call::<_, ()>((id.0,))?;
+    Ok(true)
+}
+
+fn epoch_ms() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64() * 1000.0
+}
+
+macro_rules! scripts {
+    ($($name:literal),* $(,)?) => {
+        &[$(Script { name: concat!("web/", $name), source: include_str!(concat!("js/", $name)) }),*]
+    };
+}
+
+/// In the order in which they run: each may use what the ones before it left on `lib`.
+const SCRIPTS: &[Script] = scripts![
+    "primordials.js",
+    "webidl.js",
+    "events.js",
+    "timers.js",
+    "abort.js",
+    "encoding.js",
+    "clone.js",
+    "performance.js",
+];

@@ -1,0 +1,87 @@
+//! Reaching into buffers and making them.
+
+use rquickjs::{ArrayBuffer, Ctx, Error, Exception, Result, TypedArray, Value, qjs};
+
+use super::super::Web;
+use super::super::script::owned;
+
+/// Runs `read` over `length` bytes of `buffer` from `offset`; a part that the buffer does not have (it may have been
+/// detached or shrunk since the script looked) is left out. `read` runs no JavaScript.
+pub(super) fn with_bytes<T>(buffer: &Value<'_>, offset: f64, length: f64, read: impl FnOnce(&[u8]) -> T) -> T {
+    let mut size = 0;
+    // SAFETY: the engine answers null for anything that is no attached buffer, and leaves an exception then.
+    let start = unsafe { qjs::JS_GetArrayBuffer(buffer.ctx().as_raw().as_ptr(), &raw mut size, buffer.as_raw()) };
+    if start.is_null() {
+        let _ = buffer.ctx().catch();
+        return read(&[]);
+    }
+    let size = size as usize;
+    let from = (offset as usize).min(size);
+    let to = from.saturating_add(length as usize).min(size);
+    // SAFETY: `from..to` is inside the buffer, which nothing touches until `read` is done: it runs no JavaScript and
+    // the process has one thread.
+    read(unsafe { std::slice::from_raw_parts(start.add(from), to - from) })
+}
+
+/// Like [`with_bytes`], to write.
+pub(super) fn with_bytes_mut<T>(
+    buffer: &Value<'_>,
+    offset: f64,
+    length: f64,
+    write: impl FnOnce(&mut [u8]) -> T,
+) -> T {
+    with_bytes(buffer, offset, length, |bytes| {
+        // SAFETY: as there; no other reference to the bytes exists while `write` runs.
+        write(unsafe { std::slice::from_raw_parts_mut(bytes.as_ptr().cast_mut(), bytes.len()) })
+    })
+}
+
+/// A new Uint8Array with a copy of `bytes`, in the engine's memory.
+///
+/// # Errors
+/// The engine's out-of-memory.
+pub(super) fn new_bytes<'js>(ctx: &Ctx<'js>, bytes: &[u8]) -> Result<Value<'js>> {
+    Ok(TypedArray::<u8>::from_arraybuffer(ArrayBuffer::new_copy(ctx.clone(), bytes)?)?.into_value())
+}
+
+/// Asks the engine for room for a native buffer of `size` bytes that is about to be made.
+///
+/// # Errors
+/// A RangeError that the program can catch.
+pub(super) fn charge(ctx: &Ctx<'_>, size: usize) -> Result<()> {
+    if size < BIG || ctx.userdata::<Web<'_>>().is_none_or(|web| (web.charge)(size)) {
+        return Ok(());
+    }
+    Err(Exception::throw_range(ctx, "Array buffer allocation failed"))
+}
+
+/// The UTF-16 code units of a string.
+///
+/// # Errors
+/// The engine's out-of-memory.
+pub(super) fn with_units<T>(string: &rquickjs::String<'_>, read: impl FnOnce(&[u16]) -> T) -> Result<T> {
+    let ctx = string.as_value().ctx().as_raw().as_ptr();
+    let mut len = 0;
+    // SAFETY: the value is a string; the engine hands out a pointer that stays valid until it is freed below.
+    unsafe {
+        let units = qjs::JS_ToCStringLenUTF16(ctx, &raw mut len, string.as_value().as_raw());
+        if units.is_null() {
+            return Err(Error::Exception);
+        }
+        let result = read(std::slice::from_raw_parts(units, len as usize));
+        qjs::JS_FreeCStringUTF16(ctx, units);
+        Ok(result)
+    }
+}
+
+/// A new string of UTF-16 code units.
+///
+/// # Errors
+/// The engine's out-of-memory, or its bound on the length of a string.
+pub(super) fn new_string<'js>(ctx: &Ctx<'js>, units: &[u16]) -> Result<Value<'js>> {
+    // SAFETY: the engine copies the units.
+    unsafe { owned(ctx, qjs::JS_NewStringUTF16(ctx.as_raw().as_ptr(), units.as_ptr(), units.len() as _)) }
+}
+
+/// Below this a buffer is not worth asking for.
+const BIG: usize = 64 * 1024;

@@ -1,0 +1,22 @@
+//! Natives of the Web surface. They are handed to the scripts and are never reachable from a program; the scripts
+//! check what programs pass before they call one.
+
+mod bytes;
+mod kinds;
+mod text;
+mod time;
+
+use rquickjs::{Ctx, Object, Result};
+
+/// All natives in one object without a prototype.
+///
+/// # Errors
+/// The engine's exception when memory runs out.
+pub(super) fn functions<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let natives = Object::new(ctx.clone())?;
+    natives.set_prototype(None)?;
+    time::add(ctx, &natives)?;
+    text::add(ctx, &natives)?;
+    kinds::add(ctx, &natives)?;
+    Ok(natives)
+}
