@@ -1,0 +1,180 @@
+//! Host calls of one run: each in a task of its own, so that a slow tool holds up neither the others nor the program.
+
+use std::{
+    collections::HashMap,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    time::Duration,
+};
+
+use codemode_protocol::{CancelSource, Dispatch, HostCall, HostCallError, text};
+use futures_util::{FutureExt, future::BoxFuture};
+use tokio::{runtime::Handle, sync::mpsc};
+
+use super::conversation::Call;
+
+/// A call's answer: the envelope, or the message of its rejection.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) id: u32,
+    pub(super) outcome: Result<String, String>,
+}
+
+/// See the module.
+pub(super) struct Calls {
+    dispatch: Option<Arc<dyn Dispatch>>,
+    runtime: Handle,
+    timeout: Duration,
+    envelope_bytes: u64,
+    /// Of the calls without an answer. A source that is dropped cancels nothing.
+    sources: HashMap<u32, CancelSource>,
+    answers: mpsc::UnboundedSender<Answer>,
+    answered: mpsc::UnboundedReceiver<Answer>,
+}
+
+impl Calls {
+    pub(super) fn new(dispatch: Option<Arc<dyn Dispatch>>, runtime: Handle, timeout: Duration, bytes: u64) -> Self {
+        let (answers, answered) = mpsc::unbounded_channel();
+        Self { dispatch, runtime, timeout, envelope_bytes: bytes, sources: HashMap::new(), answers, answered }
+    }
+
+    /// Starts a call on the host before it returns; the answer comes from [`Calls::next`].
+    pub(super) fn start(&mut self, call: Call) {
+        let Call { id, provider, tool, args_json } = call;
+        let Some(dispatch) = &self.dispatch else {
+            // Held by this very struct, so the receiver is there.
+            let _ = self.answers.send(Answer { id, outcome: Err(text::tool_not_found(&tool)) });
+            return;
+        };
+        let source = CancelSource::new();
+        let address = address(&provider, &tool, &args_json);
+        let host_call = HostCall { provider, tool, args_json, cancel: source.token() };
+        // A handler that panics fails its call; it must not take the run's caller with it.
+        let future = catch_unwind(AssertUnwindSafe(|| dispatch.call(host_call)));
+        let task = Task {
+            id,
+            address,
+            timeout: self.timeout,
+            envelope_bytes: self.envelope_bytes,
+            cancel: source.clone(),
+            answers: self.answers.clone(),
+        };
+        self.sources.insert(id, source);
+        match future {
+            Ok(future) => drop(self.runtime.spawn(task.run(future))),
+            Err(_) => task.answer(Err(HostCallError::new(task.panicked()))),
+        }
+    }
+
+    /// The next answer; never, when no call is under way.
+    pub(super) async fn next(&mut self) -> Answer {
+        match self.answered.recv().await {
+            Some(answer) => {
+                self.sources.remove(&answer.id);
+                answer
+            }
+            // This struct holds a sender itself.
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Tells every tool that is at work that its answer is of no use any more.
+    pub(super) fn cancel(&mut self) {
+        for (_, source) in self.sources.drain() {
+            source.cancel();
+        }
+    }
+}
+
+struct Task {
+    id: u32,
+    address: Address,
+    timeout: Duration,
+    envelope_bytes: u64,
+    cancel: CancelSource,
+    answers: mpsc::UnboundedSender<Answer>,
+}
+
+impl Task {
+    async fn run(self, future: BoxFuture<'static, Result<String, HostCallError>>) {
+        let mut future = AssertUnwindSafe(future).catch_unwind();
+        match tokio::time::timeout(self.timeout, &mut future).await {
+            Ok(Ok(outcome)) => self.answer(outcome),
+            Ok(Err(_)) => self.answer(Err(HostCallError::new(self.panicked()))),
+            Err(_) => {
+                let bound = u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX);
+                self.answer(Err(HostCallError::new(text::host_call_timed_out(&self.address.text(), bound))));
+                self.cancel.cancel();
+                // A tool is run to its end, also when nobody waits for it any more.
+                let _ = future.await;
+            }
+        }
+    }
+
+    fn answer(&self, outcome: Result<String, HostCallError>) {
+        let outcome = match outcome {
+            Ok(envelope) if envelope.len() as u64 > self.envelope_bytes => {
+                let size = envelope.len() as u64;
+                Err(text::call_result_too_large(&self.address.text(), size, self.envelope_bytes))
+            }
+            Ok(envelope) => Ok(envelope),
+            Err(error) if error.message.len() as u64 > self.envelope_bytes => {
+                let size = error.message.len() as u64;
+                Err(text::call_result_too_large(&self.address.text(), size, self.envelope_bytes))
+            }
+            Err(error) => Err(error.message),
+        };
+        // A run that has ended discards the answer.
+        let _ = self.answers.send(Answer { id: self.id, outcome });
+    }
+
+    fn panicked(&self) -> String {
+        format!("{} failed: its handler on the host panicked", self.address.text())
+    }
+}
+
+/// What the program called: for a tool of the dialect's own, whose first two arguments say it, those (CONTRACT
+/// section 5). Only errors name it, so it is put together late.
+struct Address {
+    provider: String,
+    tool: String,
+    spoken: Option<(String, String)>,
+}
+
+fn address(provider: &str, tool: &str, args_json: &str) -> Address {
+    let spoken = tool.starts_with("__").then(|| first_two_texts(args_json)).flatten();
+    Address { provider: provider.to_owned(), tool: tool.to_owned(), spoken }
+}
+
+impl Address {
+    fn text(&self) -> String {
+        match &self.spoken {
+            Some((first, second)) => format!("{first}.{second}"),
+            None => format!("{}.{}", self.provider, self.tool),
+        }
+    }
+}
+
+fn first_two_texts(args_json: &str) -> Option<(String, String)> {
+    let args: Vec<&serde_json::value::RawValue> = serde_json::from_str(args_json).ok()?;
+    let [first, second, ..] = args.as_slice() else { return None };
+    Some((serde_json::from_str(first.get()).ok()?, serde_json::from_str(second.get()).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_named_by_what_the_program_called() {
+        let cases = [
+            ("api", "get", "[\"a\",\"b\"]", "api.get"),
+            ("host", "__call", "[\"github\",\"search\",{}]", "github.search"),
+            ("host", "__call", "[1,\"b\"]", "host.__call"),
+            ("host", "__call", "not JSON", "host.__call"),
+        ];
+        for (provider, tool, args, expected) in cases {
+            assert_eq!(address(provider, tool, args).text(), expected);
+        }
+    }
+}

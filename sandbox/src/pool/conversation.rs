@@ -1,0 +1,216 @@
+//! What a child says in its one run, purely: accepts what an honest child can say and nothing else, keeps the log, and
+//! says which host calls start when. A child that has run guest code is not trusted, so every bound that the guest side
+//! keeps politely is kept here again.
+
+use std::{
+    cmp::Ordering,
+    collections::{HashSet, VecDeque},
+};
+
+use codemode_protocol::{LogLine, text};
+
+use crate::frame::{DoneFrame, FrameError, FromChild, LogBounds, RunSpec};
+
+/// What follows from a frame.
+#[derive(Debug, PartialEq)]
+pub(super) enum Heard {
+    /// Nothing to do.
+    Nothing,
+    /// Start this host call now.
+    Call(Call),
+    /// The program waits only on host calls.
+    Waiting,
+    /// The program has ended.
+    Done(Box<DoneFrame>),
+    /// The program is out of memory and the child ends.
+    Memory,
+}
+
+/// A host call as the child made it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Call {
+    pub(super) id: u32,
+    pub(super) provider: String,
+    pub(super) tool: String,
+    pub(super) args_json: String,
+}
+
+/// What no honest child does. The child is killed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Violation {
+    /// Bytes that are no frame.
+    #[error("it sent bytes that are no frame: {0}")]
+    Frame(#[from] FrameError),
+    /// A second `Ready`, or anything before the first.
+    #[error("it sent frames out of order")]
+    Order,
+    /// Call ids are 1, 2, 3 …
+    #[error("it numbered host call {found} where {expected} comes next")]
+    CallId {
+        /// The number that it gave.
+        found: u32,
+        /// The number that is due.
+        expected: u32,
+    },
+    /// More held back here than its memory could have held.
+    #[error("it made more host calls than fit its memory limit")]
+    CallFlood,
+    /// Lines past the bound, which the guest side cuts itself.
+    #[error("it wrote log lines past their bound")]
+    LogFlood,
+    /// A result that breaks the bounds that the guest side keeps itself.
+    #[error("its result breaks the rules: {0}")]
+    Result(String),
+    /// A bound that is not over.
+    #[error("it reported a bound that was not reached")]
+    Bound,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Conversation {
+    logs: Vec<LogLine>,
+    log_bytes: u64,
+    log_bounds: LogBounds,
+    ready: bool,
+    last_call: u32,
+    open: HashSet<u32>,
+    replies: u32,
+    in_flight: usize,
+    held: VecDeque<Call>,
+    held_bytes: u64,
+    held_bound: u64,
+}
+
+impl Conversation {
+    /// The conversation of the run that `spec` describes.
+    pub(super) fn new(spec: &RunSpec) -> Self {
+        Self {
+            logs: Vec::new(),
+            log_bytes: 0,
+            log_bounds: spec.logs,
+            ready: false,
+            last_call: 0,
+            open: HashSet::new(),
+            replies: 0,
+            in_flight: spec.calls_in_flight as usize,
+            held: VecDeque::new(),
+            held_bytes: 0,
+            held_bound: spec.memory_limit,
+        }
+    }
+
+    /// Takes a frame.
+    pub(super) fn hear(&mut self, frame: FromChild) -> Result<Heard, Violation> {
+        if self.ready == (frame == FromChild::Ready) {
+            return Err(Violation::Order);
+        }
+        match frame {
+            FromChild::Ready => {
+                self.ready = true;
+                Ok(Heard::Nothing)
+            }
+            FromChild::Log { level, method, time_ms, message } => {
+                self.log(LogLine { level, method, message, time_ms })?;
+                Ok(Heard::Nothing)
+            }
+            FromChild::Call { id, provider, tool, args_json } => self.call(Call { id, provider, tool, args_json }),
+            FromChild::Waiting { answered } => self.waiting(answered),
+            FromChild::Done(done) => Ok(Heard::Done(done)),
+            FromChild::Memory => Ok(Heard::Memory),
+        }
+    }
+
+    /// A call's answer goes to the child. [`Conversation::next_held`] has the call that may take its place in flight.
+    pub(super) fn answer(&mut self, id: u32) {
+        if self.open.remove(&id) {
+            self.replies += 1;
+        }
+    }
+
+    /// A call that waited for room in flight and may start now.
+    pub(super) fn next_held(&mut self) -> Option<Call> {
+        if self.open.len() >= self.in_flight { None } else { self.release() }
+    }
+
+    /// The program has ended by itself: what it had called before that starts all the same.
+    pub(super) fn all_held(&mut self) -> impl Iterator<Item = Call> {
+        std::iter::from_fn(|| self.release())
+    }
+
+    /// Host calls that were started.
+    pub(super) fn started(&self) -> u64 {
+        u64::from(self.last_call) - self.held.len() as u64
+    }
+
+    /// The log, which nobody else may have.
+    pub(super) fn take_logs(&mut self) -> Vec<LogLine> {
+        std::mem::take(&mut self.logs)
+    }
+
+    fn log(&mut self, line: LogLine) -> Result<(), Violation> {
+        let LogBounds { line_bytes, lines, total_bytes } = self.log_bounds;
+        self.log_bytes += line.message.len() as u64;
+        // One line more than the bound, for the marker, and what that marker is long.
+        if self.logs.len() as u64 > u64::from(lines)
+            || self.log_bytes > total_bytes + u64::from(line_bytes) + MARKER_BYTES
+        {
+            return Err(Violation::LogFlood);
+        }
+        self.logs.push(line);
+        Ok(())
+    }
+
+    /// The frame and an answer of ours may have crossed: then the program is at work again already.
+    fn waiting(&self, answered: u32) -> Result<Heard, Violation> {
+        match answered.cmp(&self.replies) {
+            Ordering::Less => Ok(Heard::Nothing),
+            Ordering::Equal if !self.open.is_empty() => Ok(Heard::Waiting),
+            Ordering::Equal | Ordering::Greater => Err(Violation::Order),
+        }
+    }
+
+    fn call(&mut self, call: Call) -> Result<Heard, Violation> {
+        let expected = self.last_call.wrapping_add(1);
+        if call.id != expected || expected == 0 {
+            return Err(Violation::CallId { found: call.id, expected });
+        }
+        self.last_call = expected;
+        if self.open.len() < self.in_flight {
+            self.open.insert(call.id);
+            return Ok(Heard::Call(call));
+        }
+        self.held_bytes += weight(&call);
+        if self.held_bytes > self.held_bound {
+            return Err(Violation::CallFlood);
+        }
+        self.held.push_back(call);
+        Ok(Heard::Nothing)
+    }
+
+    fn release(&mut self) -> Option<Call> {
+        let call = self.held.pop_front()?;
+        self.held_bytes -= weight(&call);
+        self.open.insert(call.id);
+        Some(call)
+    }
+}
+
+/// A text of a child, at most as long as the guest side would have let it be.
+pub(super) fn cut(text: String, bound: u64) -> String {
+    match text::cut(&text, bound) {
+        std::borrow::Cow::Borrowed(_) => text,
+        std::borrow::Cow::Owned(cut) => cut,
+    }
+}
+
+/// What a held call takes, about.
+fn weight(call: &Call) -> u64 {
+    (size_of::<Call>() + call.provider.len() + call.tool.len() + call.args_json.len()) as u64
+}
+
+/// No marker line is longer.
+const MARKER_BYTES: u64 = 512;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+use super::*;
+
+const fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+const CAPACITY: Capacity = Capacity { max_concurrent: 2, warm: 2, queue: 1, wait: ms(1000) };
+
+fn actions(machine: &mut Machine) -> Vec<Action> {
+    std::iter::from_fn(|| machine.poll_action()).collect()
+}
+
+/// A machine with a zygote and its two warm children, 0 and 1.
+fn supplied() -> Machine {
+    let mut machine = Machine::new(CAPACITY);
+    assert_eq!(actions(&mut machine), [Action::StartZygote]);
+    machine.zygote_up(ms(0));
+    assert_eq!(actions(&mut machine), [Action::Fork { first: ChildId(0), count: 2 }]);
+    machine.forked(ChildId(0), ms(0));
+    machine.forked(ChildId(1), ms(0));
+    assert_eq!(actions(&mut machine), []);
+    machine
+}
+
+fn assign(ticket: u64, child: u64) -> Action {
+    Action::Assign { ticket: Ticket(ticket), child: ChildId(child) }
+}
+
+#[test]
+fn a_run_gets_the_oldest_child_and_its_end_brings_a_new_one() {
+    let mut machine = supplied();
+    machine.arrive(Ticket(1), ms(1));
+    assert_eq!(actions(&mut machine), [assign(1, 0)], "no fork while the run is under way");
+    machine.finished(ms(5), ms(6));
+    assert_eq!(actions(&mut machine), [Action::Fork { first: ChildId(2), count: 1 }]);
+}
+
+#[test]
+fn children_are_made_at_once_when_they_run_short() {
+    let mut machine = supplied();
+    machine.arrive(Ticket(1), ms(1));
+    machine.arrive(Ticket(2), ms(1));
+    assert_eq!(actions(&mut machine), [assign(1, 0), assign(2, 1), Action::Fork { first: ChildId(2), count: 2 }]);
+}
+
+#[test]
+fn a_run_with_a_permit_waits_for_a_fork_and_takes_no_place_in_the_queue() {
+    let mut machine = Machine::new(Capacity { warm: 0, queue: 0, ..CAPACITY });
+    machine.zygote_up(ms(0));
+    actions(&mut machine);
+    machine.arrive(Ticket(1), ms(1));
+    assert_eq!(actions(&mut machine), [Action::Fork { first: ChildId(0), count: 1 }]);
+    machine.forked(ChildId(0), ms(2));
+    assert_eq!(actions(&mut machine), [assign(1, 0)]);
+}
+
+#[test]
+fn the_queue_is_served_in_order_as_permits_come_back() {
+    let mut machine = supplied();
+    for ticket in 1..=3 {
+        machine.arrive(Ticket(ticket), ms(1));
+    }
+    machine.forked(ChildId(2), ms(2));
+    actions(&mut machine);
+    assert_eq!(machine.census(), Census { idle: 1, running: 2, waiting: 1, supplied: true });
+    machine.finished(ms(5), ms(6));
+    assert_eq!(actions(&mut machine)[0], assign(3, 2));
+}
+
+#[test]
+fn beyond_the_queue_and_beyond_the_wait_a_run_is_refused_with_a_hint() {
+    let mut machine = supplied();
+    for ticket in 1..=4 {
+        machine.arrive(Ticket(ticket), ms(0));
+    }
+    let refused = actions(&mut machine).pop();
+    let Some(Action::Reject { ticket: Ticket(4), refusal: Refusal::QueueFull(after) }) = refused else {
+        panic!("{refused:?}")
+    };
+    assert!(after >= ms(50) && after <= ms(1000));
+    assert_eq!(machine.next_deadline(ms(10)), Some(ms(1000)));
+    machine.advance(ms(999));
+    assert_eq!(actions(&mut machine), []);
+    machine.advance(ms(1000));
+    let refused = actions(&mut machine);
+    assert!(matches!(refused[..], [Action::Reject { ticket: Ticket(3), refusal: Refusal::Waited(_) }]), "{refused:?}");
+    assert_eq!(machine.next_deadline(ms(1000)), None);
+}
+
+#[test]
+fn an_abandoned_run_leaves_its_place_to_the_next() {
+    let mut machine = supplied();
+    for ticket in 1..=3 {
+        machine.arrive(Ticket(ticket), ms(0));
+    }
+    machine.abandon(Ticket(3), ms(1));
+    machine.finished(ms(1), ms(1));
+    actions(&mut machine);
+    assert_eq!(machine.census().waiting, 0);
+}
+
+#[test]
+fn a_dead_zygote_is_replaced_at_once_and_then_with_growing_waits() {
+    let mut machine = supplied();
+    machine.zygote_down(ms(20_000));
+    assert_eq!(actions(&mut machine), [Action::StartZygote], "the first time without a wait");
+    assert_eq!(machine.census(), Census { idle: 0, running: 0, waiting: 0, supplied: false });
+    machine.zygote_down(ms(20_010));
+    assert_eq!((actions(&mut machine), machine.next_deadline(ms(20_010))), (vec![], Some(ms(20_060))));
+    machine.advance(ms(20_060));
+    assert_eq!(actions(&mut machine), [Action::StartZygote]);
+    machine.zygote_down(ms(20_070));
+    assert_eq!(machine.next_deadline(ms(20_070)), Some(ms(20_170)));
+    machine.advance(ms(20_170));
+    machine.zygote_up(ms(20_200));
+    actions(&mut machine);
+    machine.zygote_down(ms(31_000));
+    assert_eq!(actions(&mut machine), [Action::StartZygote], "it had been stable");
+}
+
+#[test]
+fn a_run_waits_through_a_restart_of_the_zygote() {
+    let mut machine = supplied();
+    machine.zygote_down(ms(1));
+    machine.arrive(Ticket(1), ms(2));
+    actions(&mut machine);
+    machine.zygote_up(ms(30));
+    assert_eq!(actions(&mut machine), [Action::Fork { first: ChildId(2), count: 3 }]);
+    machine.forked(ChildId(2), ms(31));
+    assert_eq!(actions(&mut machine), [assign(1, 2)]);
+}
+
+#[test]
+fn children_that_die_before_their_run_are_replaced_but_not_in_a_storm() {
+    let mut machine = supplied();
+    let mut next = 0;
+    for _ in 0..=TOLERATED_FAILURES {
+        machine.exited(ChildId(next), ms(1));
+        next += 1;
+        machine.forked(ChildId(next + 1), ms(1));
+    }
+    actions(&mut machine);
+    machine.exited(ChildId(next), ms(2));
+    assert_eq!(actions(&mut machine), []);
+    let again = machine.next_deadline(ms(2)).unwrap();
+    machine.advance(again);
+    assert!(matches!(actions(&mut machine)[..], [Action::Fork { .. }]));
+}
+
+#[test]
+fn a_run_whose_child_was_dead_keeps_its_permit_and_goes_first() {
+    let mut machine = supplied();
+    machine.arrive(Ticket(1), ms(0));
+    machine.arrive(Ticket(2), ms(0));
+    machine.arrive(Ticket(3), ms(0));
+    actions(&mut machine);
+    machine.reassign(Ticket(1), ms(1));
+    machine.forked(ChildId(2), ms(2));
+    assert_eq!(actions(&mut machine), [assign(1, 2)]);
+}
+
+#[test]
+fn dispose_refuses_those_who_wait_and_gives_up_idle_children() {
+    let mut machine = supplied();
+    for ticket in 1..=3 {
+        machine.arrive(Ticket(ticket), ms(0));
+    }
+    machine.forked(ChildId(2), ms(1));
+    actions(&mut machine);
+    machine.dispose();
+    let refused = Action::Reject { ticket: Ticket(3), refusal: Refusal::Disposed };
+    assert_eq!(actions(&mut machine), [refused, Action::Kill(ChildId(2))]);
+    machine.arrive(Ticket(4), ms(2));
+    assert_eq!(actions(&mut machine), [Action::Reject { ticket: Ticket(4), refusal: Refusal::Disposed }]);
+    machine.zygote_down(ms(3));
+    assert_eq!((actions(&mut machine), machine.next_deadline(ms(3))), (vec![], None));
+}

@@ -1,0 +1,234 @@
+//! [`PoolExecutor`]: the native contract on warm, confined, one-shot children.
+//!
+//! `machine` and `clock` and `conversation` decide, purely. `shared` obeys the machine, `supply` speaks with the
+//! zygote, `run` with a child, `calls` with the host, `watchdog` kills what outlives its bounds, `verdict` says what a
+//! run's end means.
+
+use std::{sync::Arc, time::Duration};
+
+use codemode_protocol::{
+    ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, Limits, OutboundMode, Outcome, ResultEncoding, RunBounds,
+    unavailable,
+};
+use tokio::{
+    runtime::Handle,
+    sync::{mpsc, watch},
+};
+
+use crate::{
+    confinement::ConfinementReport,
+    frame::{LogBounds, ProviderSpec, RunSpec},
+};
+
+use machine::Refusal;
+use run::Prepared;
+use shared::Shared;
+use supply::{Event, Keeper};
+use watchdog::Watchdog;
+
+mod calls;
+mod child;
+mod clock;
+mod conversation;
+mod machine;
+mod options;
+mod run;
+mod shared;
+mod supply;
+mod verdict;
+mod watchdog;
+
+pub use options::{PoolError, PoolOptions};
+
+/// Runs each program in a process of its own that was forked, warmed up and confined before the program came.
+///
+/// Needs a tokio runtime with I/O and time, the one in which it was made. Dropping it ends everything that it started;
+/// [`Executor::dispose`] also waits for that.
+#[derive(Debug)]
+pub struct PoolExecutor {
+    shared: Arc<Shared>,
+    watchdog: Watchdog,
+    runtime: Handle,
+    /// True once the director has ended, and with it the last process of this pool.
+    ended: watch::Receiver<bool>,
+}
+
+/// What a pool is and does at this moment.
+#[derive(Clone, Debug)]
+pub struct PoolStatus {
+    /// Whether there is a zygote, so that a run would start.
+    pub ready: bool,
+    /// Children that wait for a run.
+    pub warm: usize,
+    /// Runs with a child.
+    pub running: usize,
+    /// Runs that wait for a permit or a child.
+    pub queued: usize,
+    /// What confines the children.
+    pub confinement: ConfinementReport,
+}
+
+impl PoolExecutor {
+    /// Starts a zygote and, beside it, the first warm children.
+    ///
+    /// # Errors
+    /// [`PoolError`]: there is no program to start, it does not come up, the machine confines less than was required, or
+    /// there is no runtime. A zygote that ends later is replaced instead.
+    pub async fn new(options: PoolOptions) -> Result<Self, PoolError> {
+        let runtime = Handle::try_current().map_err(|_| PoolError::NoRuntime)?;
+        let shared = Arc::new(Shared::new(options.limits.clone()));
+        let grace = Duration::from_millis(options.limits.grace_ms);
+        let renicing = Arc::downgrade(&shared);
+        let renice = move |child| {
+            if let Some(shared) = renicing.upgrade() {
+                shared.renice(child);
+            }
+        };
+        let watchdog = Watchdog::start(shared.epoch, grace, Box::new(renice)).map_err(PoolError::Thread)?;
+        let (events, mut first) = mpsc::unbounded_channel();
+        let keeper = Keeper::start(options, events).map_err(PoolError::Thread)?;
+        shared.take_zygote_wish();
+        keeper.want_zygote();
+        let up = match first.recv().await {
+            Some(Event::Up(up)) => up,
+            Some(Event::Failed(error)) => return Err(error),
+            Some(Event::Down) | None => return Err(PoolError::Setup("it ended at once".to_owned())),
+        };
+        let (ending, ended) = watch::channel(false);
+        let directed = shared.clone();
+        runtime.spawn(async move {
+            supply::direct(directed, keeper, first, up).await;
+            ending.send_replace(true);
+        });
+        Ok(Self { shared, watchdog, runtime, ended })
+    }
+
+    /// The bounds that this pool applies.
+    pub fn limits(&self) -> &Limits {
+        &self.shared.limits
+    }
+
+    /// What the pool does at this moment.
+    pub fn status(&self) -> PoolStatus {
+        let census = self.shared.census();
+        PoolStatus {
+            ready: census.supplied && !self.shared.is_disposed(),
+            warm: census.idle,
+            running: census.running,
+            queued: census.waiting,
+            confinement: self.shared.confinement(),
+        }
+    }
+
+    async fn run(&self, request: ExecuteRequest, host: Host) -> Result<Outcome, ExecutorError> {
+        let limits = &self.shared.limits;
+        request.validate(limits)?;
+        refuse_unavailable(&request)?;
+        let bounds = request.bounds(limits);
+        let spec = specify(request, &bounds, limits);
+        let mut prepared = Prepared::new(spec, bounds, host, &self.shared, self.runtime.clone());
+        let arrived = self.shared.now();
+        let (ticket, mut admission) = self.shared.admit().await;
+        loop {
+            let child = admission.map_err(refusal)?;
+            let queued = self.shared.now().saturating_sub(arrived);
+            match prepared.begin(&self.shared, &self.watchdog, child, queued) {
+                Ok(run) => return run.serve().await,
+                Err(again) => prepared = again,
+            }
+            admission = self.shared.admit_again(ticket).await;
+        }
+    }
+}
+
+impl Executor for PoolExecutor {
+    async fn execute(&self, request: ExecuteRequest, host: Host) -> Result<Outcome, ExecutorError> {
+        self.run(request, host).await
+    }
+
+    async fn dispose(&self) {
+        self.shared.dispose();
+        // The sender goes only with the director, which then has ended as well.
+        let _ = self.ended.clone().wait_for(|ended| *ended).await;
+    }
+}
+
+impl Drop for PoolExecutor {
+    fn drop(&mut self) {
+        self.shared.dispose();
+    }
+}
+
+fn refuse_unavailable(request: &ExecuteRequest) -> Result<(), ExecutorError> {
+    if request.modules.as_ref().is_some_and(|modules| !modules.is_empty()) {
+        return Err(unavailable("modules"));
+    }
+    if request.outbound == OutboundMode::Stub {
+        return Err(unavailable("outbound: \"stub\""));
+    }
+    if request.retain_handles {
+        return Err(unavailable("retainHandles"));
+    }
+    Ok(())
+}
+
+fn specify(request: ExecuteRequest, bounds: &RunBounds, limits: &Limits) -> RunSpec {
+    let narrow = |bound: u64| u32::try_from(bound).unwrap_or(u32::MAX);
+    RunSpec {
+        code: request.code,
+        providers: request
+            .providers
+            .into_iter()
+            .map(|provider| ProviderSpec {
+                name: provider.name,
+                tools: provider.tools.iter().collect(),
+                prelude: provider.prelude,
+                positional_args: provider.positional_args.unwrap_or(true),
+                proxy_source: provider.proxy_source,
+            })
+            .collect(),
+        timeout_ms: bounds.timeout_ms,
+        cpu_ms: bounds.cpu_ms,
+        max_wall_ms: bounds.max_wall_ms,
+        memory_limit: bounds.memory_bytes,
+        stack_limit: bounds.stack_bytes,
+        count_host_waits: request.count_host_waits,
+        drop_functions: request.drop_functions,
+        calls_in_flight: narrow(limits.calls_in_flight),
+        arguments_bytes: limits.call_arguments_bytes,
+        envelope_bytes: limits.call_result_bytes,
+        error_bytes: narrow(limits.error_bytes),
+        result: limits.result(),
+        escaped_units: match request.result_encoding {
+            ResultEncoding::Value => u64::MAX,
+            ResultEncoding::Text => ESCAPED_RESULT_UNITS,
+        },
+        allow_dropped_keys: false,
+        logs: LogBounds {
+            line_bytes: narrow(limits.log_line_bytes),
+            lines: narrow(limits.log_lines),
+            total_bytes: limits.log_bytes,
+        },
+    }
+}
+
+fn refusal(refusal: Refusal) -> ExecutorError {
+    let overloaded = |text: &str, after: Duration| {
+        let mut error = ExecutorError::new(ErrorCode::Overloaded, text);
+        error.retry_after_ms = Some(u64::try_from(after.as_millis()).unwrap_or(u64::MAX));
+        error
+    };
+    match refusal {
+        Refusal::QueueFull(after) => {
+            overloaded("All sandboxes are taken and the queue is full. Try again later.", after)
+        }
+        Refusal::Waited(after) => {
+            overloaded("No sandbox became free within the queue's wait bound. Try again later.", after)
+        }
+        Refusal::Disposed => ExecutorError::new(ErrorCode::ShuttingDown, "The pool is disposed and takes no more runs"),
+    }
+}
+
+/// A result as text is escaped once more in its message, of which JavaScript peers take 32 Mi units in all; the rest is
+/// for logs and errors.
+const ESCAPED_RESULT_UNITS: u64 = 24 << 20;

@@ -1,0 +1,93 @@
+//! What a pool is made with, and why it may not come up.
+
+use std::{io, path::PathBuf};
+
+use codemode_protocol::Limits;
+
+use crate::confinement::{ConfinementReport, Level};
+
+/// How to make a pool. `Default` is right for a program that calls [`run_if_zygote`](crate::run_if_zygote).
+#[derive(Clone, Debug, Default)]
+pub struct PoolOptions {
+    /// The `codemode-zygote` binary. Absent: this program itself if it called
+    /// [`run_if_zygote`](crate::run_if_zygote), else the binary of that name beside it.
+    pub zygote: Option<PathBuf>,
+    /// Every bound of the contract's table that concerns sandboxes, admission included.
+    pub limits: Limits,
+    /// The weakest confinement under which the pool may start.
+    pub require_confinement: Level,
+}
+
+/// Why a pool did not come up.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PoolError {
+    /// There is no program to start as zygote.
+    #[error(
+        "no program to start sandboxes from: call codemode_sandbox::run_if_zygote() first thing in main, or point \
+         PoolOptions::zygote at the codemode-zygote binary, or put it beside this program (looked at: {looked:?})"
+    )]
+    NoZygote {
+        /// The paths that were looked at.
+        looked: Vec<PathBuf>,
+    },
+    /// The program is there and could not be started.
+    #[error("{program} could not be started as zygote: {source}", program = program.display())]
+    Launch {
+        /// The program.
+        program: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// The program started and did not behave as a zygote.
+    #[error(
+        "{program} did not become a zygote: {detail}. Its main must call codemode_sandbox::run_if_zygote() first thing",
+        program = program.display()
+    )]
+    NotAZygote {
+        /// The program.
+        program: PathBuf,
+        /// What it did instead.
+        detail: String,
+    },
+    /// The program was built from another version of this crate.
+    #[error("the zygote speaks {theirs}, this program {ours}: build both from the same version")]
+    Version {
+        /// This crate's version of the protocol.
+        ours: &'static str,
+        /// The zygote's.
+        theirs: String,
+    },
+    /// The zygote could not set itself up.
+    #[error("the zygote could not set itself up: {0}")]
+    Setup(String),
+    /// The machine does not confine children as strongly as was required.
+    #[error(
+        "confinement reaches the level {reached}, {required} is required; missing: {missing}",
+        reached = report.level,
+        missing = missing(report)
+    )]
+    Confinement {
+        /// What was asked for.
+        required: Level,
+        /// What there is.
+        report: ConfinementReport,
+    },
+    /// The self-test's child ended without a report.
+    #[error("the child of the self-test ended without a report: an attempt got through, or it was killed")]
+    SelfTest,
+    /// The channel to the zygote failed.
+    #[error("the channel to the zygote failed: {0}")]
+    Channel(#[source] io::Error),
+    /// No thread could be started.
+    #[error("a thread of the pool could not be started: {0}")]
+    Thread(#[source] io::Error),
+    /// There is no tokio runtime to run in.
+    #[error("a pool needs a tokio runtime with I/O and time: create it from within one")]
+    NoRuntime,
+}
+
+fn missing(report: &ConfinementReport) -> String {
+    let off = report.layers.iter().filter(|layer| !layer.on).map(|layer| format!("{} ({})", layer.name, layer.detail));
+    off.collect::<Vec<_>>().join(", ")
+}

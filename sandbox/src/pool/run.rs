@@ -1,0 +1,342 @@
+//! One run: speaks with its child until the child's last word or its end. Everything happens in the caller's future, so
+//! that a frame takes one hop; dropping it kills the child.
+
+use std::{io, os::fd::AsRawFd, sync::Arc, time::Duration};
+
+use codemode_protocol::{ExecutorError, Host, Outcome, RunBounds, Stats};
+use tokio::{
+    io::{Interest, Ready},
+    runtime::Handle,
+};
+
+use super::{
+    calls::{Answer, Calls},
+    child::{ChildEnd, ForkedChild},
+    clock::{ClockBounds, RunClock},
+    conversation::{Conversation, Heard, Violation},
+    shared::Shared,
+    verdict::End,
+    watchdog::{Watchdog, Watched},
+};
+use crate::{
+    frame::{FrameBounds, FrameReader, RunSpec, ToChild},
+    sys,
+};
+
+/// A run that has not got a child yet.
+pub(super) struct Prepared {
+    frame: Vec<u8>,
+    frame_bounds: FrameBounds,
+    conversation: Conversation,
+    bounds: RunBounds,
+    count_host_waits: bool,
+    calls: Calls,
+    runtime: Handle,
+}
+
+impl Prepared {
+    pub(super) fn new(spec: RunSpec, bounds: RunBounds, host: Host, shared: &Shared, runtime: Handle) -> Self {
+        let timeout = Duration::from_millis(shared.limits.host_call_timeout_ms);
+        Self {
+            frame_bounds: FrameBounds::of(&spec),
+            conversation: Conversation::new(&spec),
+            count_host_waits: spec.count_host_waits,
+            bounds,
+            calls: Calls::new(host.dispatch, runtime.clone(), timeout, shared.limits.call_result_bytes),
+            runtime,
+            frame: ToChild::Run(Box::new(spec)).encode(),
+        }
+    }
+
+    /// Hands the run to `child`. A child that is dead already gives the run back.
+    pub(super) fn begin<'a>(
+        self,
+        shared: &'a Shared,
+        watchdog: &'a Watchdog,
+        child: Arc<ForkedChild>,
+        queued: Duration,
+    ) -> Result<Run<'a>, Self> {
+        let bounds = ClockBounds {
+            timeout: Duration::from_millis(self.bounds.timeout_ms),
+            cpu: Duration::from_millis(self.bounds.cpu_ms),
+            max_wall: Duration::from_millis(self.bounds.max_wall_ms),
+            grace: Duration::from_millis(shared.limits.grace_ms),
+            count_host_waits: self.count_host_waits,
+        };
+        let watched = Arc::new(Watched::new(child.clone(), RunClock::start(bounds, shared.now())));
+        let sent = match sys::send_now(child.as_raw_fd(), &self.frame) {
+            Ok(sent) => sent,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
+            Err(_) => return Err(self),
+        };
+        watchdog.watch(watched.clone());
+        let mut outbox = self.frame;
+        outbox.drain(..sent);
+        let mut reader = FrameReader::new();
+        reader.set_bounds(self.frame_bounds);
+        Ok(Run {
+            shared,
+            watchdog,
+            child,
+            watched,
+            reader,
+            outbox,
+            conversation: self.conversation,
+            bounds: self.bounds,
+            calls: self.calls,
+            queued,
+            runtime: self.runtime,
+            fate: Fate::Open,
+        })
+    }
+}
+
+/// What the destructor still has to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// The run is under way: dropping it cancels it.
+    Open,
+    /// The program has ended by itself; its host calls go on.
+    Ended,
+    /// It was ended; its host calls are told.
+    Stopped,
+}
+
+/// A run with its child.
+pub(super) struct Run<'a> {
+    shared: &'a Shared,
+    watchdog: &'a Watchdog,
+    child: Arc<ForkedChild>,
+    watched: Arc<Watched>,
+    reader: FrameReader,
+    /// What the child's socket had no room for.
+    outbox: Vec<u8>,
+    conversation: Conversation,
+    bounds: RunBounds,
+    calls: Calls,
+    queued: Duration,
+    runtime: Handle,
+    fate: Fate,
+}
+
+/// What the run's loop woke up for.
+enum Event {
+    Socket(io::Result<Ready>),
+    Answer(Answer),
+}
+
+impl Run<'_> {
+    /// Serves the child until the run is over.
+    pub(super) async fn serve(mut self) -> Result<Outcome, ExecutorError> {
+        let end = match self.converse().await {
+            Ok(end) => end,
+            Err(violation) => {
+                tracing::warn!(%violation, "a sandbox broke its own rules and was killed");
+                self.child.kill();
+                self.overruled().unwrap_or_else(|| End::violation(&violation))
+            }
+        };
+        let stats = self.stats();
+        let by_itself = matches!(end, End::Program { .. }) && self.watched.clock().killed().is_none();
+        self.fate = if by_itself { Fate::Ended } else { Fate::Stopped };
+        if by_itself {
+            self.conversation.all_held().for_each(|call| self.calls.start(call));
+        }
+        let logs = self.conversation.take_logs();
+        // Gives back the permit and what the run held, before its caller goes on.
+        drop(self);
+        end.into_answer(logs, stats)
+    }
+
+    async fn converse(&mut self) -> Result<End, Violation> {
+        let registered = {
+            // The caller's future may be polled by any executor.
+            let _runtime = self.runtime.enter();
+            sys::watch(self.child.clone())
+        };
+        let socket = match registered {
+            Ok(socket) => socket,
+            Err(error) => {
+                return Ok(End::Crash { text: format!("The sandbox cannot be watched: {error}"), retryable: true });
+            }
+        };
+        loop {
+            let interest =
+                if self.outbox.is_empty() { Interest::READABLE } else { Interest::READABLE | Interest::WRITABLE };
+            let event = tokio::select! {
+                biased;
+                ready = socket.ready(interest) => match ready {
+                    Ok(mut guard) => {
+                        let ready = guard.ready();
+                        // What is not drained below is asked for again: both directions stop short of that only when
+                        // the system had no more.
+                        guard.clear_ready();
+                        Event::Socket(Ok(ready))
+                    }
+                    Err(error) => Event::Socket(Err(error)),
+                },
+                answer = self.calls.next() => Event::Answer(answer),
+            };
+            match event {
+                Event::Answer(answer) => self.reply(answer),
+                Event::Socket(Ok(ready)) => {
+                    if ready.is_writable() {
+                        self.flush();
+                    }
+                    if (ready.is_readable() || ready.is_read_closed())
+                        && let Some(end) = self.read().await?
+                    {
+                        return Ok(end);
+                    }
+                }
+                Event::Socket(Err(_)) => return Ok(self.child_gone().await),
+            }
+        }
+    }
+
+    /// Reads all that there is.
+    async fn read(&mut self) -> Result<Option<End>, Violation> {
+        loop {
+            let room = if self.reader.has_partial_frame() { LARGE_READ } else { SMALL_READ };
+            match sys::receive_now(self.child.as_raw_fd(), self.reader.buffer(), room) {
+                Ok(0) => return Ok(Some(self.child_gone().await)),
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(_) => return Ok(Some(self.child_gone().await)),
+            }
+            while let Some(frame) = self.reader.next()? {
+                match self.conversation.hear(frame)? {
+                    Heard::Nothing => {}
+                    Heard::Call(call) => self.calls.start(call),
+                    Heard::Waiting => self.watched.clock().wait(self.shared.now()),
+                    Heard::Done(done) => {
+                        let now = self.shared.now();
+                        let clock = self.watched.clock().clone();
+                        return match self.overruled() {
+                            Some(end) => Ok(Some(end)),
+                            None => End::done(*done, &clock, now, &self.bounds, &self.shared.limits).map(Some),
+                        };
+                    }
+                    Heard::Memory => {
+                        return Ok(Some(
+                            self.overruled()
+                                .unwrap_or_else(|| End::memory(&self.bounds, None, self.bounds.memory_bytes)),
+                        ));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Ends the clocks; says what the run is if it was us who ended it, whatever the child says or how it goes.
+    fn overruled(&self) -> Option<End> {
+        let killed = self.watched.clock().finish(self.shared.now());
+        let end = killed.map(|bound| End::bound(bound, &self.bounds, self.peak_memory()));
+        end.or_else(|| self.shared.is_disposed().then_some(End::Disposed))
+    }
+
+    /// The channel has ended without a last word.
+    async fn child_gone(&mut self) -> End {
+        // One that only closed its channel must not live on; one that is dead keeps its own status.
+        self.child.kill();
+        if let Some(end) = self.overruled() {
+            return end;
+        }
+        let told = {
+            let _runtime = self.runtime.enter();
+            tokio::time::timeout(REAP_BOUND, self.child.end.wait())
+        };
+        let end = told.await.ok().copied();
+        End::died(end, &self.bounds, self.conversation.started())
+    }
+
+    fn reply(&mut self, answer: Answer) {
+        self.conversation.answer(answer.id);
+        self.watched.clock().resume(self.shared.now());
+        let frame = ToChild::Reply { call: answer.id, outcome: answer.outcome }.encode();
+        if self.outbox.is_empty() {
+            self.outbox = frame;
+            self.flush();
+        } else {
+            self.outbox.extend_from_slice(&frame);
+        }
+        if let Some(call) = self.conversation.next_held() {
+            self.calls.start(call);
+        }
+    }
+
+    fn flush(&mut self) {
+        let mut sent = 0;
+        while sent < self.outbox.len() {
+            match sys::send_now(self.child.as_raw_fd(), &self.outbox[sent..]) {
+                Ok(more) => sent += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                // A child that is gone is noticed where it is read.
+                Err(_) => sent = self.outbox.len(),
+            }
+        }
+        self.outbox.drain(..sent);
+    }
+
+    fn stats(&self) -> Stats {
+        let now = self.shared.now();
+        let (wall, host_wait) = {
+            let clock = self.watched.clock();
+            (clock.wall(now), clock.host_wait(now))
+        };
+        let reaped = || match self.child.end.get() {
+            Some(ChildEnd::Reaped(exit)) => Some(self.watched.since_start(Duration::from_micros(exit.cpu_us))),
+            _ => None,
+        };
+        let cpu = self.watched.cpu().or_else(reaped).unwrap_or_default();
+        Stats {
+            wall_ms: milliseconds(wall),
+            cpu_ms: milliseconds(cpu),
+            queue_ms: milliseconds(self.queued),
+            host_calls: self.conversation.started(),
+            host_wait_ms: milliseconds(host_wait),
+            peak_memory_bytes: self.peak_memory(),
+        }
+    }
+
+    /// What the kernel saw of a child that could not say it itself.
+    fn peak_memory(&self) -> u64 {
+        match self.child.end.get() {
+            Some(ChildEnd::Reaped(exit)) => exit.peak_rss_kib * 1024,
+            _ => 0,
+        }
+    }
+}
+
+impl Drop for Run<'_> {
+    fn drop(&mut self) {
+        let now = self.shared.now();
+        // Also after its last word: a child has nothing left to do, and one that is not honest must not stay.
+        self.child.kill();
+        self.watchdog.release(self.child.id);
+        let held = {
+            let mut clock = self.watched.clock();
+            clock.finish(now);
+            clock.wall(now)
+        };
+        if self.fate != Fate::Ended {
+            self.calls.cancel();
+        }
+        self.shared.finished(held);
+    }
+}
+
+fn milliseconds(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1000.0
+}
+
+/// Enough for what most runs say in all.
+const SMALL_READ: usize = 4 << 10;
+
+/// For the rest of a large frame.
+const LARGE_READ: usize = 256 << 10;
+
+/// How long the zygote may take to tell how a child ended.
+const REAP_BOUND: Duration = Duration::from_secs(1);
