@@ -13,7 +13,7 @@ use codemode_transport::{CallError, Closed, Connection, PendingCall, ServerSocke
 use tokio::{net::TcpListener, sync::mpsc};
 
 /// One call of the client on the fake daemon.
-pub struct Call {
+pub(crate) struct Call {
     pub method: String,
     pub args: Vec<Value>,
     pub cancel: CancelToken,
@@ -23,12 +23,12 @@ pub struct Call {
 
 impl Call {
     /// Calls a tool of the run that this `execute` stands for.
-    pub fn tool(&self, provider: &str, tool: &str, args_json: &str) -> PendingCall {
+    pub(crate) fn tool(&self, provider: &str, tool: &str, args_json: &str) -> PendingCall {
         let args = dispatch_arguments(provider.into(), tool.into(), args_json.into());
         self.connection.call(&self.dispatch(), &[], args)
     }
 
-    pub fn dispatch(&self) -> Stub {
+    pub(crate) fn dispatch(&self) -> Stub {
         match &self.args[1] {
             Value::Stub(dispatch) => dispatch.clone(),
             other => panic!("the dispatch argument is {other:?}"),
@@ -36,7 +36,7 @@ impl Call {
     }
 }
 
-pub struct Daemon {
+pub(crate) struct Daemon {
     pub address: SocketAddr,
     /// How sessions ended.
     pub ends: mpsc::UnboundedReceiver<Arc<Closed>>,
@@ -46,7 +46,7 @@ pub struct Daemon {
 
 impl Daemon {
     /// Serves every method but `protocolVersion` by `answer`.
-    pub async fn serve<F, A>(answer: F) -> Self
+    pub(crate) async fn serve<F, A>(answer: F) -> Self
     where
         F: Fn(Call) -> A + Clone + Send + Sync + 'static,
         A: Future<Output = Result<Value, Value>> + Send + 'static,
@@ -55,7 +55,7 @@ impl Daemon {
     }
 
     /// The same with another answer to `protocolVersion`.
-    pub async fn serve_version<F, A>(version: Value, answer: F) -> Self
+    pub(crate) async fn serve_version<F, A>(version: Value, answer: F) -> Self
     where
         F: Fn(Call) -> A + Clone + Send + Sync + 'static,
         A: Future<Output = Result<Value, Value>> + Send + 'static,
@@ -101,21 +101,21 @@ impl Daemon {
         Self { address, ends, headers }
     }
 
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("ws://{}/", self.address)
     }
 
-    pub async fn connect(&self) -> RemoteExecutor {
+    pub(crate) async fn connect(&self) -> RemoteExecutor {
         self.try_connect(RemoteOptions::default()).await.unwrap()
     }
 
-    pub async fn try_connect(&self, options: RemoteOptions) -> Result<RemoteExecutor, ExecutorError> {
+    pub(crate) async fn try_connect(&self, options: RemoteOptions) -> Result<RemoteExecutor, ExecutorError> {
         RemoteExecutor::connect(self.url(), options).await
     }
 }
 
 /// What a tool call of the fake daemon came to.
-pub fn envelope(answer: Result<Value, CallError>) -> String {
+pub(crate) fn envelope(answer: Result<Value, CallError>) -> String {
     match answer {
         Ok(value) => value.as_str().unwrap().to_owned(),
         Err(CallError::Thrown(Value::Error(error))) => format!("thrown: {}", error.message),

@@ -10,17 +10,17 @@ use futures_util::{SinkExt, StreamExt};
 use tokio::task::JoinHandle;
 
 /// A main object that answers with its arguments.
-pub fn echo() -> Arc<dyn Target> {
+pub(crate) fn echo() -> Arc<dyn Target> {
     target_fn(|mut call| async move { Ok(Value::Array(call.args.take().unwrap_or_default())) })
 }
 
 /// A main object that nobody should call.
-pub fn nothing() -> Arc<dyn Target> {
+pub(crate) fn nothing() -> Arc<dyn Target> {
     target_fn(|_| async { Err(Value::error("nothing to call here")) })
 }
 
 /// A main object made of a function.
-pub fn target<F, R>(function: F) -> Arc<dyn Target>
+pub(crate) fn target<F, R>(function: F) -> Arc<dyn Target>
 where
     F: Fn(IncomingCall) -> R + Send + Sync + 'static,
     R: Future<Output = Result<Value, Value>> + Send + 'static,
@@ -29,7 +29,7 @@ where
 }
 
 /// A connection whose driver is spawned.
-pub fn spawn<S: Socket>(
+pub(crate) fn spawn<S: Socket>(
     socket: S,
     main: Arc<dyn Target>,
     options: TransportOptions,
@@ -39,7 +39,7 @@ pub fn spawn<S: Socket>(
 }
 
 /// The text of the next message of a peer that is driven by hand; pings, which sockets answer, are skipped.
-pub async fn message(socket: &mut MemorySocket) -> String {
+pub(crate) async fn message(socket: &mut MemorySocket) -> String {
     loop {
         match socket.next().await {
             Some(Ok(Frame::Text(text))) => return text.to_string(),
@@ -50,19 +50,19 @@ pub async fn message(socket: &mut MemorySocket) -> String {
 }
 
 /// The close frame that comes next.
-pub async fn close_frame(socket: &mut MemorySocket) -> (u16, String) {
+pub(crate) async fn close_frame(socket: &mut MemorySocket) -> (u16, String) {
     match socket.next().await {
         Some(Ok(Frame::Close { code, reason })) => (code, reason),
         other => panic!("no close frame but {other:?}"),
     }
 }
 
-pub async fn send(socket: &mut MemorySocket, message: &str) {
+pub(crate) async fn send(socket: &mut MemorySocket, message: &str) {
     socket.send(Frame::Text(message.into())).await.unwrap();
 }
 
 /// The code of what a call was rejected with.
-pub fn thrown_code(error: &CallError) -> Option<&str> {
+pub(crate) fn thrown_code(error: &CallError) -> Option<&str> {
     match error {
         CallError::Thrown(Value::Error(error)) => error.code(),
         _ => None,
