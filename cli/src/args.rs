@@ -4,6 +4,7 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, value_parser};
 use codemode_protocol::Limits;
+use codemode_sandbox::Level;
 
 use crate::run::{ToolSpec, Url};
 
@@ -37,6 +38,9 @@ pub(crate) struct Serve {
     /// Sessions at once
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = value_parser!(u32).range(1..=1_000_000))]
     pub(crate) max_sessions: u32,
+    /// Refuse to start when programs are confined less than this: process, filtered or layered
+    #[arg(long, value_name = "LEVEL", default_value = "process", value_parser = level)]
+    pub(crate) require_confinement: Level,
     #[command(flatten)]
     pub(crate) pool: Pool,
 }
@@ -136,6 +140,13 @@ fn listen_address(text: &str) -> Result<SocketAddr, String> {
         .map_err(|_| "must be an address and a port, such as 127.0.0.1:8787 or [::1]:0".to_owned())?;
     codemode_daemon::check_listen_address(addr).map_err(|error| error.to_string())?;
     Ok(addr)
+}
+
+fn level(text: &str) -> Result<Level, String> {
+    Level::ALL.iter().find(|level| level.as_str() == text).copied().ok_or_else(|| {
+        let names: Vec<_> = Level::ALL.iter().map(|level| level.as_str()).collect();
+        format!("must be one of {}", names.join(", "))
+    })
 }
 
 const MIN_MEMORY: u64 = 1 << 20;

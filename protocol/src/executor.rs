@@ -49,6 +49,39 @@ pub trait Executor: Send + Sync + 'static {
     fn dispose(&self) -> impl Future<Output = ()> + Send;
 }
 
+impl<E: Executor> Executor for Arc<E> {
+    fn execute(
+        &self,
+        request: ExecuteRequest,
+        host: Host,
+    ) -> impl Future<Output = Result<Outcome, ExecutorError>> + Send {
+        E::execute(self, request, host)
+    }
+
+    fn invoke_handle(
+        &self,
+        execution_id: &str,
+        handle_id: &str,
+        args_json: &str,
+        host: Host,
+        options: InvokeOptions,
+    ) -> impl Future<Output = Result<Outcome, ExecutorError>> + Send {
+        E::invoke_handle(self, execution_id, handle_id, args_json, host, options)
+    }
+
+    fn close_handles(&self, execution_id: &str) -> impl Future<Output = Result<(), ExecutorError>> + Send {
+        E::close_handles(self, execution_id)
+    }
+
+    fn acquire(&self, options: AcquireOptions) -> impl Future<Output = Result<Lease, ExecutorError>> + Send {
+        E::acquire(self, options)
+    }
+
+    fn dispose(&self) -> impl Future<Output = ()> + Send {
+        E::dispose(self)
+    }
+}
+
 /// The typed failure of a part of the contract that this version does not offer.
 pub fn unavailable(what: &str) -> ExecutorError {
     ExecutorError::new(ErrorCode::InvalidRequest, text::not_available(what))

@@ -215,12 +215,13 @@ mod tests {
         // The grandchild writes its id when it already ignores SIGTERM.
         let command = format!("trap '' TERM; sh -c 'echo $$ > {0}.new; mv {0}.new {0}; sleep 60; :'; :", pid.display());
         let source = CancelSource::new();
-        let (end, ()) = tokio::join!(async { run(&command, "", 1, source.token().cancelled()).await.unwrap().0 }, async {
-            while !pid.exists() {
-                tokio::task::yield_now().await;
-            }
-            source.cancel();
-        });
+        let (end, ()) =
+            tokio::join!(async { run(&command, "", 1, source.token().cancelled()).await.unwrap().0 }, async {
+                while !pid.exists() {
+                    tokio::task::yield_now().await;
+                }
+                source.cancel();
+            });
         assert!(matches!(end, End::Cancelled));
         let id: i32 = std::fs::read_to_string(&pid).unwrap().trim().parse().unwrap();
         // Orphans are reaped by the init process some time after their end: a dead one is gone or a zombie.

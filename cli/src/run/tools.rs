@@ -1,10 +1,6 @@
 //! The tools of `run`: each call of the program is one run of the user's command.
 
-use std::{
-    collections::HashMap,
-    process::ExitStatus,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashMap, process::ExitStatus, sync::Arc};
 
 use codemode_protocol::{
     CancelSource, Dispatch, HostCall, HostCallError, capnweb::Value, encode_error, encode_result, text,
@@ -70,7 +66,9 @@ impl Dispatch for CommandTools {
         let (bound, stop) = (self.bound, self.stop.token());
         // In a task of its own, because it has to come to its end also when nobody polls for the answer.
         let run = tokio::spawn(async move {
-            let envelope = answer(&name, &command, &args_json, bound, select(cancel.cancelled(), stop.cancelled()).map(drop)).await;
+            let envelope =
+                answer(&name, &command, &args_json, bound, select(cancel.cancelled(), stop.cancelled()).map(drop))
+                    .await;
             drop(running);
             envelope
         });
@@ -161,7 +159,13 @@ mod tests {
     async fn output_is_json_or_text() {
         let tools = tools(
             1000,
-            &["t.args=cat", "t.text=printf 'a\\nb\\n'", "t.number=echo ' 7 '", "t.nothing=:", "t.almost=echo '{\"a\":1} x'"],
+            &[
+                "t.args=cat",
+                "t.text=printf 'a\\nb\\n'",
+                "t.number=echo ' 7 '",
+                "t.nothing=:",
+                "t.almost=echo '{\"a\":1} x'",
+            ],
         );
         for (tool, args, expected) in [
             ("args", "[1,\"a\"]", Value::Array(vec![1.into(), "a".into()])),
@@ -193,8 +197,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().display();
         // Each waits for the other's sign, so they only end when both run.
-        let meet = |own: &str, other: &str| format!("touch {path}/{own}; until [ -e {path}/{other} ]; do sleep 0.01; done");
-        let tools = tools(10, &[&format!("t.a={}", meet("a", "b")), &format!("t.b={}", meet("b", "a")), "t.hang=sleep 60"]);
+        let meet =
+            |own: &str, other: &str| format!("touch {path}/{own}; until [ -e {path}/{other} ]; do sleep 0.01; done");
+        let tools =
+            tools(10, &[&format!("t.a={}", meet("a", "b")), &format!("t.b={}", meet("b", "a")), "t.hang=sleep 60"]);
         let (a, b) = tokio::join!(call(&tools, "a", ""), call(&tools, "b", ""));
         assert_eq!((a.unwrap().unwrap(), b.unwrap().unwrap()), ("".into(), "".into()));
         tools.idle().await;

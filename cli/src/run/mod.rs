@@ -1,0 +1,134 @@
+//! `run`: one program, its tools, its result.
+
+mod command;
+mod output;
+mod spec;
+mod tools;
+
+use std::{fs, io::Read, path::Path, sync::Arc, time::Duration};
+
+use codemode_client::RemoteExecutor;
+use codemode_protocol::{ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, Limits, Outcome, TimeBound};
+use codemode_sandbox::{PoolExecutor, PoolOptions};
+use futures_util::future::{Either, select};
+use tokio::time::timeout;
+
+pub(crate) use self::spec::{ToolSpec, Url};
+use self::{output::Report, tools::CommandTools};
+use crate::{
+    args,
+    exit::{Failure, Status},
+    signals,
+    terminal::say,
+};
+
+/// Runs the program and reports how it ended.
+///
+/// # Errors
+/// What keeps the program from being sent to an executor.
+pub(crate) async fn run(args: args::Run) -> Result<Status, Failure> {
+    let limits = limits(&args);
+    let request = request(&args, &limits)?;
+    // After the program is read: a read of the terminal blocks, and a signal has to end it.
+    let mut interrupted = signals::interruption()?;
+    let tools = CommandTools::new(args.tools, limits.call_result_bytes);
+    let host = Host { dispatch: (!request.providers.is_empty()).then(|| Arc::new(tools.clone()) as _), outbound: None };
+    let report = Report { json: args.json, file: &args.file };
+    let work = async {
+        match &args.url {
+            None => {
+                let options = PoolOptions { limits, ..PoolOptions::default() };
+                let pool =
+                    PoolExecutor::new(options).await.map_err(|error| Failure::infrastructure(error.to_string()))?;
+                Ok(execute(pool, request, host).await)
+            }
+            Some(Url(url)) => match RemoteExecutor::connect(url.as_str(), Default::default()).await {
+                Ok(remote) => Ok(execute(remote, request, host).await),
+                Err(failure) => Ok(Err(failure)),
+            },
+        }
+    };
+    let ended = match select(Box::pin(work), Box::pin(interrupted.recv())).await {
+        Either::Left((ended, _)) => Some(ended?),
+        Either::Right(_) => None,
+    };
+    let Some(ended) = ended else {
+        stop(&tools).await;
+        say("interrupted");
+        return Ok(Status::Interrupted);
+    };
+    let status = report.ended(&ended);
+    let left = tools.running();
+    if !left.is_empty() {
+        say(format_args!("waiting for what the program did not wait for: {}; interrupt to stop it", left.join(", ")));
+        if let Either::Right(_) = select(Box::pin(tools.idle()), Box::pin(interrupted.recv())).await {
+            stop(&tools).await;
+        }
+    }
+    Ok(status)
+}
+
+async fn execute<E: Executor>(executor: E, request: ExecuteRequest, host: Host) -> Result<Outcome, ExecutorError> {
+    let ended = executor.execute(request, host).await;
+    executor.dispose().await;
+    ended
+}
+
+/// Stops all commands; each ends within a bound of its own.
+async fn stop(tools: &CommandTools) {
+    tools.stop();
+    // Past the bound they are killed, so the wait is for the reaping.
+    let _ = timeout(STOP_WAIT, tools.idle()).await;
+}
+
+/// One program at a time, and every bound that the user names is theirs to name.
+fn limits(args: &args::Run) -> Limits {
+    let mut limits = Limits { max_concurrent: 1, warm_children: 1, ..Limits::default() };
+    limits.max_timeout_ms = limits.max_timeout_ms.max(args.timeout.unwrap_or(0));
+    limits.max_cpu_time_ms = limits.max_timeout_ms;
+    limits.max_wall_ms = limits.max_wall_ms.max(limits.max_timeout_ms);
+    limits.max_memory_limit = limits.max_memory_limit.max(args.memory_limit.unwrap_or(0));
+    limits
+}
+
+fn request(args: &args::Run, limits: &Limits) -> Result<ExecuteRequest, Failure> {
+    let request = ExecuteRequest {
+        providers: spec::providers(&args.tools).map_err(|error| Failure::usage(format!("--tool: {error}")))?,
+        timeout: args.timeout.map_or(TimeBound::Default, TimeBound::Milliseconds),
+        // One bound on time is enough for a person.
+        cpu_time: TimeBound::Ceiling,
+        memory_limit: args.memory_limit,
+        ..ExecuteRequest::new(program(&args.file, limits.code_bytes)?)
+    };
+    request.validate(limits).map_err(|error| Failure::usage(error.message))?;
+    Ok(request)
+}
+
+/// Reads the program, `bound` bytes of it at most and one more, which the check of the request refuses.
+fn program(file: &Path, bound: u64) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    let bound = bound.saturating_add(1);
+    let (name, read) = if file == Path::new("-") {
+        ("standard input".to_owned(), std::io::stdin().take(bound).read_to_end(&mut bytes))
+    } else {
+        let read = fs::File::open(file).and_then(|open| open.take(bound).read_to_end(&mut bytes));
+        (file.display().to_string(), read)
+    };
+    read.map_err(|error| Failure::usage(format!("{name} could not be read: {error}")))?;
+    let program = String::from_utf8(bytes)
+        .map_err(|error| Failure::usage(format!("{name} must be UTF-8 text: {}", error.utf8_error())))?;
+    if program.trim().is_empty() {
+        return Err(Failure::usage(format!("{name} is empty; it must hold one arrow function")));
+    }
+    Ok(program)
+}
+
+/// How the failure of the infrastructure ends the process: what the request itself breaks is a matter of usage.
+fn status_of(failure: &ExecutorError) -> Status {
+    match failure.code {
+        ErrorCode::InvalidRequest => Status::Usage,
+        _ => Status::Infrastructure,
+    }
+}
+
+const STOP_WAIT: Duration = Duration::from_secs(2);

@@ -1,0 +1,86 @@
+//! Bad input on the command line: status 2, and an error that names the thing and the rule.
+
+mod support;
+
+use support::ended;
+
+#[test]
+fn bad_flags_are_named_with_their_rule() {
+    let empty = tempfile::NamedTempFile::new().unwrap();
+    let empty = empty.path().to_str().unwrap();
+    let binary = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(binary.path(), [0xff, 0xfe]).unwrap();
+    let binary = binary.path().to_str().unwrap();
+    let cases: &[(&[&str], &[&str])] = &[
+        (&[], &["Usage"]),
+        (&["fly"], &["fly"]),
+        (&["run"], &["FILE.js"]),
+        (&["run", "-", "--later"], &["--later"]),
+        (&["run", "/no/such/file.js"], &["/no/such/file.js", "could not be read"]),
+        (&["run", "/"], &["/ could not be read"]),
+        (&["run", empty], &[empty, "is empty"]),
+        (&["run", binary], &[binary, "must be UTF-8"]),
+        (&["run", "-"], &["standard input is empty"]),
+        (&["run", "-", "--timeout", "0"], &["--timeout", "1.."]),
+        (&["run", "-", "--timeout", "soon"], &["--timeout", "soon"]),
+        (&["run", "-", "--memory-limit", "1k"], &["--memory-limit", "1k"]),
+        (&["run", "-", "--tool", "git.log"], &["--tool", "no \"=\""]),
+        (&["run", "-", "--tool", "git=x"], &["--tool", "no \".\""]),
+        (&["run", "-", "--tool", "class.x=y"], &["--tool", "reserved"]),
+        (&["run", "-", "--url", "http://localhost"], &["--url", "the scheme is \"http\""]),
+        (&["run", "-", "--url", "nowhere"], &["--url", "ws://127.0.0.1:8787"]),
+        (&["serve", "--listen", "0.0.0.0:0"], &["--listen", "only loopback addresses"]),
+        (&["serve", "--listen", "8787"], &["--listen", "an address and a port"]),
+        (&["serve", "--max-concurrent", "0"], &["--max-concurrent", "1.."]),
+        (&["serve", "--require-confinement", "total"], &["--require-confinement", "process", "layered"]),
+        (&["doctor", "--all"], &["--all"]),
+        (&["doctor", "--log", "=[=", "--json"], &["--log"]),
+    ];
+    for (args, texts) in cases {
+        let ended = ended(args, "");
+        assert_eq!(ended.code, Some(2), "{args:?}: {ended:?}");
+        assert_eq!(ended.out, "", "{args:?}");
+        for text in *texts {
+            assert!(ended.err.contains(text), "{args:?} should name {text:?}: {}", ended.err);
+        }
+    }
+}
+
+#[test]
+fn a_tool_given_twice_is_refused() {
+    let ended = ended(&["run", "-", "--tool", "a.x=1", "--tool", "a.x=2"], "() => 1");
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.err.contains("the tool a.x is given twice"), "{}", ended.err);
+}
+
+#[test]
+fn a_program_over_its_bound_is_refused() {
+    let ended = ended(&["run", "-"], &" ".repeat(2 << 20).replacen(' ', "x", 1));
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.err.contains("code: takes"), "{}", ended.err);
+}
+
+#[test]
+fn help_and_version_are_no_failures() {
+    for args in [&["--help"][..], &["run", "--help"], &["--version"], &["serve", "--version"]] {
+        let ended = ended(args, "");
+        assert_eq!(ended.code, Some(0), "{args:?}: {ended:?}");
+        assert!(ended.out.contains("codemoded"), "{args:?}: {}", ended.out);
+    }
+}
+
+#[test]
+fn a_daemon_that_is_not_there_is_a_failure_of_the_infrastructure() {
+    // A port that was free a moment ago.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let url = format!("ws://127.0.0.1:{port}");
+    let plain = ended(&["run", "-", "--url", &url], "() => 1");
+    assert_eq!((plain.code, plain.out.as_str()), (Some(3), ""));
+    assert!(plain.err.contains("CONNECTION_REJECTED") && plain.err.contains(&url), "{}", plain.err);
+
+    let json = ended(&["run", "-", "--json", "--url", &url], "() => 1");
+    assert_eq!(json.code, Some(3));
+    let object: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(object["executorError"]["code"], "CONNECTION_REJECTED");
+    assert_eq!(object["executorError"]["retryable"], true);
+}
