@@ -1,1 +1,14 @@
-//! tests
+//! What the end-to-end tests stand on: the real `codemoded` on a port of its own, its processes as the kernel sees them,
+//! a peer that sends any frame, and tools that a program can call.
+//!
+//! The tests are in `tests/`, those of the JavaScript client in `js/`.
+
+pub mod daemon;
+pub mod peer;
+pub mod processes;
+pub mod programs;
+
+/// The examples of the README compile; those that need no daemon run as well.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;

@@ -1,0 +1,9 @@
+//! End to end: the real binary, real sockets, real processes.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // all of this is test code, and some of it reports figures
+
+mod command_line;
+mod documents;
+mod execution;
+mod hostile_frames;
+mod processes;
