@@ -31,6 +31,9 @@ static LOOK_AT: AtomicUsize = AtomicUsize::new(usize::MAX);
 /// between two.
 const GROWTH: usize = 8 << 20;
 
+/// The part of the limit that a heap grows at least between two collections.
+const LAST_ROOM: usize = 64;
+
 /// The first threshold of a run is at most this far above what is alive at its start.
 const FIRST_GROWTH: usize = 64 << 20;
 
@@ -210,7 +213,9 @@ pub(super) fn tune() {
         return;
     }
     let live = now / 3 * 2;
-    let room = LIMIT.load(Relaxed).saturating_sub(live) / 2;
+    let limit = LIMIT.load(Relaxed);
+    // Half of what is left, but not ever less, or a heap that fills up is walked for each of its last bytes.
+    let room = (limit.saturating_sub(live) / 2).max(limit / LAST_ROOM);
     set_threshold(now.max(live.saturating_add(GROWTH)).min(live.saturating_add(room)));
 }
 

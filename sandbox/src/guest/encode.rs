@@ -170,6 +170,10 @@ impl Walk<'_> {
     /// Counts a value and looks at all bounds that grow.
     fn count(&mut self) -> Result<(), Stop> {
         let limits = self.rules.limits;
+        // A value that holds no others is a level too, as receivers count.
+        if self.open.len() as u64 >= limits.depth {
+            return Err(Stop::Over(format!("nests deeper than {} levels", limits.depth)));
+        }
         self.nodes += 1;
         if self.nodes > limits.nodes {
             return Err(Stop::Over(format!("brings the result over {} values", limits.nodes)));
@@ -344,10 +348,6 @@ impl Walk<'_> {
         let identity = value.identity();
         if self.open.iter().any(|open| open.container().identity() == identity) {
             return Err(Stop::Refused("refers back to an object that contains it (a cycle)".into()));
-        }
-        let depth = self.rules.limits.depth;
-        if self.open.len() as u64 >= depth {
-            return Err(Stop::Over(format!("nests deeper than {depth} levels")));
         }
         if value.is_array() {
             let length = value.length()?;

@@ -104,8 +104,23 @@ impl Val {
 
     /// True for arrays and for proxies of arrays.
     pub(super) fn is_array(&self) -> bool {
-        // SAFETY: a live value; a revoked proxy answers false.
-        unsafe { qjs::JS_IsArray(self.raw) }
+        // SAFETY: live values throughout; the target of a revoked proxy is an exception, which is dropped.
+        unsafe {
+            if !qjs::JS_IsProxy(self.raw) {
+                return qjs::JS_IsArray(self.raw);
+            }
+            let mut target = self.clone();
+            while qjs::JS_IsProxy(target.raw) {
+                match self.cx.own(qjs::JS_GetProxyTarget(self.cx.0, target.raw)) {
+                    Ok(next) => target = next,
+                    Err(Pending) => {
+                        drop(self.cx.exception());
+                        return false;
+                    }
+                }
+            }
+            qjs::JS_IsArray(target.raw)
+        }
     }
 
     /// The engine's class of an object; 0 for anything else.
@@ -357,8 +372,14 @@ impl Cx {
 
     /// Evaluates or compiles source. `line` is the number of its first line.
     pub(super) fn eval(self, source: &str, file: &CStr, line: i32, flags: u32) -> Js<Val> {
-        // The engine reads the byte after the source, which has to be zero.
-        let mut terminated = Vec::with_capacity(source.len() + 1);
+        // The engine reads the byte after the source, which has to be zero. It takes line 0 for "not given".
+        let mut terminated = Vec::with_capacity(source.len() + 2);
+        let line = if line == 0 {
+            terminated.push(b'\n');
+            -1
+        } else {
+            line
+        };
         terminated.extend_from_slice(source.as_bytes());
         terminated.push(0);
         let mut options = qjs::JSEvalOptions {
@@ -369,7 +390,12 @@ impl Cx {
         };
         // SAFETY: the source is zero-terminated and outlives the call, as do options and file name.
         self.own(unsafe {
-            qjs::JS_Eval2(self.0, terminated.as_ptr().cast::<c_char>(), source.len() as qjs::size_t, &raw mut options)
+            qjs::JS_Eval2(
+                self.0,
+                terminated.as_ptr().cast::<c_char>(),
+                (terminated.len() - 1) as qjs::size_t,
+                &raw mut options,
+            )
         })
     }
 

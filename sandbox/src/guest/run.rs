@@ -34,9 +34,8 @@ pub(super) fn run(state: &State, spec: &mut RunSpec) -> DoneFrame {
     let sources = Sources::assemble(&spec.code, &spec.providers, state.random.next());
     state.namespaces.begin(&mut spec.providers, sources.first_line());
     let end = execute(state, spec, &sources);
-    // What is left is ours: reading what was thrown, and telling it.
-    alloc::lift();
     let done = conclude(state, spec, end);
+    alloc::lift();
     if !matches!(done.termination, Termination::Timeout | Termination::Cpu | Termination::Memory) {
         state.calls.flush(state);
     }
@@ -132,16 +131,20 @@ fn running_prelude(state: &State, spec: &RunSpec) -> Option<usize> {
     left.filter(|(_, provider)| provider.prelude.is_some()).map(|(index, _)| index).next()
 }
 
-/// Puts the end into words. A clock that ran out decides, whatever the program made of its interruption.
+/// Puts the end into words. A clock that ran out decides, whatever the program made of its interruption; it may run out
+/// also while what was thrown is read.
 fn conclude(state: &State, spec: &RunSpec, end: End) -> DoneFrame {
-    let bound = u64::from(spec.error_bytes);
-    if let Some(over) = state.clock.found() {
-        return match over {
-            Bound::Run => failed(Termination::Timeout, text::timed_out(spec.timeout_ms), None),
-            Bound::Wall => failed(Termination::Timeout, text::wall_exceeded(spec.max_wall_ms), None),
-            Bound::Cpu => failed(Termination::Cpu, text::cpu_exceeded(spec.cpu_ms), None),
-        };
+    let done = state.clock.found().is_none().then(|| describe_end(state, spec, end));
+    match (state.clock.found(), done) {
+        (None, Some(done)) => done,
+        (Some(Bound::Wall), _) => failed(Termination::Timeout, text::wall_exceeded(spec.max_wall_ms), None),
+        (Some(Bound::Cpu), _) => failed(Termination::Cpu, text::cpu_exceeded(spec.cpu_ms), None),
+        (Some(Bound::Run) | None, _) => failed(Termination::Timeout, text::timed_out(spec.timeout_ms), None),
     }
+}
+
+fn describe_end(state: &State, spec: &RunSpec, end: End) -> DoneFrame {
+    let bound = u64::from(spec.error_bytes);
     match end {
         End::Completed(result) => DoneFrame {
             termination: Termination::Completed,

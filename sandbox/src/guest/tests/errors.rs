@@ -1,1 +1,164 @@
+//! What a run says of what was thrown (CONTRACT section 13).
 
+use codemode_protocol::Termination;
+
+use super::harness::{check_errors, run, run_spec, spec};
+
+#[test]
+fn the_error_text_is_the_thrown_errors_message() {
+    use Termination::Threw;
+    check_errors(&[
+        ("async () => { throw new Error('boom') }", Threw, "boom"),
+        ("() => { throw new TypeError('sync') }", Threw, "sync"),
+        ("async () => { throw new RangeError('') }", Threw, "RangeError"),
+        ("async () => { throw { message: 'own', code: 1 } }", Threw, "own"),
+        ("async () => { throw 'text' }", Threw, "text"),
+        ("async () => { throw '' }", Threw, "an empty string was thrown"),
+        ("async () => { throw undefined }", Threw, "undefined"),
+        ("async () => { throw null }", Threw, "null"),
+        ("async () => { throw 42n }", Threw, "42"),
+        ("async () => { throw Symbol('s') }", Threw, "Symbol(s)"),
+        ("async () => { throw { code: 7, list: [1] } }", Threw, "{\"code\":7,\"list\":[1]}"),
+        ("async () => { throw [1, 2] }", Threw, "[1,2]"),
+        ("async () => { throw function thrown() {} }", Threw, "[function thrown]"),
+        ("async () => { throw Promise.resolve(1) }", Threw, "[promise]"),
+        (
+            "async () => { throw new Proxy({}, { get() { throw 1 }, ownKeys() { throw 2 } }) }",
+            Threw,
+            "a value of type object was thrown",
+        ),
+        ("async () => { throw Object.assign(new Error('x'), { message: 5 }) }", Threw, "5"),
+        (
+            "async () => { const e = new Error('x'); Object.defineProperty(e, 'message', { get() { throw 1 } }); throw e }",
+            Threw,
+            "Error",
+        ),
+        ("async () => { throw new Error('Execution timed out') }", Threw, "Execution timed out"),
+        ("async () => { throw new DOMException('gone', 'AbortError') }", Threw, "gone"),
+        ("async () => { throw Object.create(new Error('inherited')) }", Threw, "{}"),
+        ("async () => { throw new AggregateError([new Error('a')], 'many') }", Threw, "many"),
+        ("() => Promise.reject(new Error('returned'))", Threw, "returned"),
+        ("async () => { await api.fail('tool says no') }", Threw, "tool says no"),
+    ]);
+}
+
+#[test]
+fn details_name_the_error_and_its_place_in_the_callers_source() {
+    let cases = [
+        ("async () => { throw new TypeError('t') }", "TypeError", "t", Some((1, 34))),
+        ("async () => {\n  const x = 1;\n  throw new Error('third')\n}", "Error", "third", Some((3, 18))),
+        ("// c\n\nasync () => {\n  null.x\n}", "TypeError", "", Some((4, 3))),
+        ("async () => {\r\n  null.x\r\n}", "TypeError", "", Some((2, 3))),
+        ("async () => { function f() {\n throw new Error('in f') }\n f() }", "Error", "in f", Some((2, 17))),
+        ("async () => { throw 1 }", "number", "1", None),
+        ("async () => { await api.echo(1);\nnull.x }", "TypeError", "", Some((2, 1))),
+    ];
+    for (code, name, message, place) in cases {
+        let ran = run(code);
+        let details = ran.done().details.as_ref().unwrap();
+        assert_eq!(details.name, name, "{code}");
+        assert!(message.is_empty() || details.message == message, "{code}: {details:?}");
+        let at = details.line.zip(details.column);
+        assert_eq!(at.map(|(line, _)| line), place.map(|(line, _)| line), "{code}: {details:?}");
+        if let (Some((_, column)), Some((_, expected))) = (at, place) {
+            assert!(column.abs_diff(expected) <= 12, "{code}: {details:?}");
+        }
+    }
+}
+
+#[test]
+fn lines_are_the_callers_own_whatever_preludes_stand_ahead() {
+    let mut spec = spec("async () => {\n  await api.echo(1);\n  helper();\n}");
+    spec.providers[0].prelude =
+        Some("const a = 1;\n\n\nfunction helper() { throw new Error('from the prelude') }\n".into());
+    let ran = run_spec(&spec);
+    let details = ran.done().details.as_ref().unwrap();
+    assert_eq!((details.line, details.message.as_str()), (Some(3), "from the prelude"));
+    let stack = details.stack.as_deref().unwrap();
+    assert!(!stack.contains("helper") && stack.contains("program.js:3:"), "{stack}");
+}
+
+#[test]
+fn a_program_that_does_not_parse_is_a_syntax_error_with_its_place() {
+    let cases = [
+        ("async () => { const }", 1),
+        ("async () => {\n  let a = 1;\n  let a = 2;\n}", 3),
+        ("async () => {\n  foo(;\n}", 2),
+        ("async () => ({ a: 1, b: })", 1),
+        ("async () => { const x: number = 1; return x }", 1),
+        ("({} as any)", 1),
+        ("async () => { await = 1 }", 1),
+        ("async () => { with (a) {} }", 1),
+        ("// one\n// two\nasync () => { return 01 }", 3),
+        ("async () => `${`", 1),
+    ];
+    for (code, line) in cases {
+        let ran = run(code);
+        let (termination, error) = ran.error();
+        assert_eq!(termination, Termination::Syntax, "{code}: {error}");
+        assert!(error.starts_with("SyntaxError: ") && error.len() > 15, "{code}: {error}");
+        let details = ran.done().details.as_ref().unwrap();
+        assert_eq!(details.name, "SyntaxError");
+        assert_eq!(details.line, Some(line), "{code}: {details:?}");
+        assert!(details.column.is_some());
+    }
+}
+
+#[test]
+fn a_syntax_error_at_run_time_is_an_ordinary_error() {
+    check_errors(&[(
+        "async () => { new RegExp('(') }",
+        Termination::Threw,
+        &run("() => { try { new RegExp('(') } catch (e) { return e.message } }").result().replace('"', "").clone(),
+    )]);
+}
+
+#[test]
+fn unhandled_rejections_never_fail_the_run() {
+    for code in [
+        "async () => { Promise.reject(new Error('floating')); return 'ok' }",
+        "async () => { api.fail('unawaited'); await api.echo(1); return 'ok' }",
+        "async () => { (async () => { throw 1 })(); return 'ok' }",
+        "async () => { queueMicrotask(() => { throw 1 }); return 'ok' }",
+    ] {
+        assert_eq!(run(code).result(), "\"ok\"", "{code}");
+    }
+}
+
+#[test]
+fn huge_texts_are_cut_with_a_marker() {
+    let cases = [
+        "async () => { throw new Error('m'.repeat(40e6)) }",
+        "async () => { throw 'm'.repeat(40e6) }",
+        "async () => { throw { message: 'm'.repeat(40e6) } }",
+        "async () => { const e = new Error(''); e.name = 'm'.repeat(40e6); throw e }",
+        "async () => { const e = new Error('m'); Object.defineProperty(e, 'stack', { value: 'm'.repeat(40e6) }); throw e }",
+        "async () => { throw new Error('é'.repeat(40e6)) }",
+        "async () => { throw { big: 'm'.repeat(40e6) } }",
+    ];
+    for code in cases {
+        let ran = run(code);
+        let (termination, error) = ran.error();
+        assert_eq!(termination, Termination::Threw, "{code}");
+        assert!(!error.is_empty() && error.len() <= 64 << 10, "{code}: {}", error.len());
+        let details = ran.done().details.as_ref().unwrap();
+        for text in [&details.name, &details.message, details.stack.as_ref().unwrap_or(&String::new())] {
+            assert!(text.len() <= 64 << 10);
+        }
+    }
+}
+
+#[test]
+fn prepare_stack_trace_and_odd_stacks_do_no_harm() {
+    for code in [
+        "async () => { Error.prepareStackTrace = () => ({ toString() { throw 1 } }); throw new Error('x') }",
+        "async () => { Error.prepareStackTrace = () => { throw 1 }; throw new Error('x') }",
+        "async () => { Error.stackTraceLimit = 0; throw new Error('x') }",
+        "async () => { const e = new Error('x'); Object.defineProperty(e, 'stack', { get() { throw 1 } }); throw e }",
+        "async () => { const e = new Error('x'); e.stack = 'at program.js:99999999999:1'; throw e }",
+        "async () => { globalThis.Error = null; throw new TypeError('x') }",
+        "async () => { String.prototype.slice = null; Object.getOwnPropertyNames = null; throw new Error('x') }",
+    ] {
+        assert_eq!(run(code).error(), (Termination::Threw, "x"), "{code}");
+    }
+}

@@ -110,19 +110,20 @@ pub(super) fn run_spec(spec: &RunSpec) -> Ran {
 
 /// Runs a specification in a forked child.
 pub(super) fn run_in_fork(spec: &RunSpec, host: impl FnMut(&str, &str, &str) -> Answer) -> Ran {
+    report_panics_of_children();
     let (ours, theirs) = UnixStream::pair().unwrap();
     // SAFETY: the child touches nothing that another thread of the test process could hold but the C allocator, which
     // looks after itself, and ends by `_exit`.
     let child = unsafe { libc::fork() };
     assert!(child >= 0, "fork failed");
     if child == 0 {
-        drop(ours);
-        // The test runner captures output under a lock that another thread may have held at the fork.
-        std::panic::set_hook(Box::new(|panic| {
-            let text = format!("{panic}\n");
-            // SAFETY: writes readable bytes to standard error.
-            unsafe { libc::write(2, text.as_ptr().cast(), text.len()) };
-        }));
+        // Sockets of runs under way in other threads: a second holder would hide their end.
+        let keep = theirs.as_raw_fd() as u32;
+        // SAFETY: closes descriptors that nothing in the child uses.
+        unsafe {
+            libc::close_range(3, keep - 1, 0);
+            libc::close_range(keep + 1, u32::MAX, 0);
+        }
         let _ = std::panic::catch_unwind(|| {
             stacker::grow(10 << 20, || {
                 let mut engine = Engine::new().unwrap();
@@ -142,6 +143,22 @@ pub(super) fn run_in_fork(spec: &RunSpec, host: impl FnMut(&str, &str, &str) -> 
         libc::waitpid(child, &raw mut ran.status, 0);
     }
     ran
+}
+
+/// The test runner captures output under locks that another thread may hold at the fork, so children write by themselves.
+fn report_panics_of_children() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let (parent, usual) = (std::process::id(), std::panic::take_hook());
+        std::panic::set_hook(Box::new(move |panic| {
+            if std::process::id() == parent {
+                return usual(panic);
+            }
+            let text = format!("{panic}\n");
+            // SAFETY: writes readable bytes to standard error.
+            unsafe { libc::write(2, text.as_ptr().cast(), text.len()) };
+        }));
+    });
 }
 
 fn converse(mut socket: UnixStream, spec: &RunSpec, mut host: impl FnMut(&str, &str, &str) -> Answer) -> Ran {

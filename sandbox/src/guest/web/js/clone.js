@@ -78,7 +78,8 @@
       case "proxy":
         return refuse("#<Object>");
     }
-    return exotic(value, memory, moved);
+    // Objects whose class the engine keeps for itself hold state that cannot be carried.
+    return refuse(lib.objectText(value));
   };
   const remember = (memory, value, copy) => {
     mapSet(memory, value, copy);
@@ -219,19 +220,6 @@
     }
   };
   const atZero = lib.uncurry(lib.TypedArray.prototype.at);
-
-  const exotic = (value, memory, moved) => {
-    // Objects whose class the engine keeps for itself: `arguments` clones as a plain object, all others hold state that
-    // cannot be carried.
-    if (lib.objectText(value) === "[object Arguments]" && kindOf(value) === undefined) {
-      const copy = { __proto__: null };
-      mapSet(memory, value, copy);
-      fill(copy, value, memory, moved);
-      setPrototypeOf(copy, ObjectPrototype);
-      return copy;
-    }
-    return refuse(lib.objectText(value));
-  };
 
   const { structuredClone } = {
     structuredClone(value, options = undefined) {

@@ -92,4 +92,19 @@
   lib.utf8Text = ({ buffer, offset, length }) => native.decodeOnce("utf-8", false, false, buffer, offset, length);
   define(TextDecoder, lib.isTextDecoder);
   expose("TextDecoder", TextDecoder);
+
+  // The engine has these two; it does not insist on their argument.
+  const { atob, btoa } = lib.global;
+  const base64 = {
+    atob(data) {
+      need(arguments.length, 1, "atob");
+      return atob(`${data}`);
+    },
+    btoa(data) {
+      need(arguments.length, 1, "btoa");
+      return btoa(`${data}`);
+    },
+  };
+  expose("atob", base64.atob, true);
+  expose("btoa", base64.btoa, true);
 });

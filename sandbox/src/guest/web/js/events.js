@@ -2,7 +2,7 @@
 (function (lib) {
   const {
     apply, defineProperty, global, native, define, constants, expose, illegal, need, dictionary, isObject, list, append, arrayOf, indexOfList,
-    splice, usv, TypeError, DOMException, kindOf, callback: toCallback,
+    splice, usv, TypeError, DOMException, kindOf, String, Object,
   } = lib;
 
   let slots;
@@ -12,7 +12,7 @@
     #slots;
     constructor(type, init = undefined) {
       need(arguments.length, 1, "constructor' on 'Event");
-      const name = usv(type);
+      const name = `${type}`;
       const { bubbles = false, cancelable = false, composed = false } = dictionary(init, "eventInitDict");
       this.#slots = {
         __proto__: null, type: name, bubbles: !!bubbles, cancelable: !!cancelable, composed: !!composed, time: native.now(), target: null,
@@ -99,7 +99,7 @@
     initEvent(type, bubbles = false, cancelable = false) {
       const state = slots(this);
       need(arguments.length, 1, "initEvent' on 'Event");
-      const name = usv(type);
+      const name = `${type}`;
       if (!state.dispatching) initialize(state, name, bubbles, cancelable);
     }
   }
@@ -137,7 +137,7 @@
       const state = slots(this);
       if (!(#detail in this)) illegal();
       need(arguments.length, 1, "initCustomEvent' on 'CustomEvent");
-      const name = usv(type);
+      const name = `${type}`;
       if (state.dispatching) return;
       initialize(state, name, bubbles, cancelable);
       this.#detail = detail;
@@ -186,12 +186,13 @@
   };
   const required = lib.secret;
   const any = (value) => value;
+  const text = (value) => `${value}`;
   const unsigned = (value) => +value >>> 0;
   const ErrorEvent = attributes("ErrorEvent", [
-    ["colno", unsigned, 0], ["error", any, undefined], ["filename", usv, ""], ["lineno", unsigned, 0], ["message", usv, ""],
+    ["colno", unsigned, 0], ["error", any, undefined], ["filename", usv, ""], ["lineno", unsigned, 0], ["message", text, ""],
   ]);
   attributes("MessageEvent", [
-    ["data", any, null], ["lastEventId", usv, ""], ["origin", usv, ""],
+    ["data", any, null], ["lastEventId", text, ""], ["origin", usv, ""],
     ["ports", (value) => Object.freeze(arrayOf(lib.sequence(value, any, "ports"))), Object.freeze([])],
     ["source", any, null],
   ]);
@@ -222,7 +223,7 @@
     addEventListener(type, callback, options = undefined) {
       const listeners = listenersOf(this);
       need(arguments.length, 2, "addEventListener' on 'EventTarget");
-      const name = usv(type);
+      const name = `${type}`;
       const listener = toListener(callback);
       let once = false;
       let passive = false;
@@ -243,7 +244,7 @@
     removeEventListener(type, callback, options = undefined) {
       const listeners = listenersOf(this);
       need(arguments.length, 2, "removeEventListener' on 'EventTarget");
-      const name = usv(type);
+      const name = `${type}`;
       const at = find(listeners, name, toListener(callback), captureOf(options));
       if (at !== -1) removeEntry(listeners, listeners[at]);
     }
@@ -373,7 +374,6 @@
       reporting = false;
     }
   });
-  const { String, Object } = lib;
   lib.PromiseRejectionEvent = PromiseRejectionEvent;
   const { reportError } = {
     reportError(error) {

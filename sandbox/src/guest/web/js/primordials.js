@@ -114,7 +114,11 @@
     promiseThen: method(Promise, "then"),
 
     // An array without a prototype: assigning to an index runs nobody's setter. Never handed to a program.
-    list: () => setPrototypeOf([], null),
+    list: () => {
+      const items = [];
+      setPrototypeOf(items, null);
+      return items;
+    },
     // The same elements as a program may see them.
     arrayOf: (items) => {
       setPrototypeOf(items, Array.prototype);
