@@ -62,8 +62,7 @@ fn compile(ctx: &Ctx<'_>, source: &CStr, name: &CStr) -> Result<Vec<u8>> {
     // before they are freed.
     unsafe {
         let raw = ctx.as_raw().as_ptr();
-        let code =
-            qjs::JS_Eval(raw, source.as_ptr(), source.to_bytes().len() as _, name.as_ptr(), flags as i32);
+        let code = qjs::JS_Eval(raw, source.as_ptr(), source.to_bytes().len() as _, name.as_ptr(), flags as i32);
         if qjs::JS_IsException(code) {
             return Err(Error::Exception);
         }

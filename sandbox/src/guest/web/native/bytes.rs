@@ -24,12 +24,7 @@ pub(super) fn with_bytes<T>(buffer: &Value<'_>, offset: f64, length: f64, read: 
 }
 
 /// Like [`with_bytes`], to write.
-pub(super) fn with_bytes_mut<T>(
-    buffer: &Value<'_>,
-    offset: f64,
-    length: f64,
-    write: impl FnOnce(&mut [u8]) -> T,
-) -> T {
+pub(super) fn with_bytes_mut<T>(buffer: &Value<'_>, offset: f64, length: f64, write: impl FnOnce(&mut [u8]) -> T) -> T {
     with_bytes(buffer, offset, length, |bytes| {
         // SAFETY: as there; no other reference to the bytes exists while `write` runs.
         write(unsafe { std::slice::from_raw_parts_mut(bytes.as_ptr().cast_mut(), bytes.len()) })

@@ -1,0 +1,236 @@
+//! What one run gives, and what it leaves to the next: nothing.
+
+use std::{
+    collections::HashSet,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use codemode_protocol::{
+    ErrorCode, ExecuteRequest, Executor, Host, HostCallError, Limits, OutboundMode, ProviderDescriptor, Termination,
+    TimeBound, text,
+};
+
+use crate::common::{children, host, pool, pool_with, quick_host, request, run, start, text as result, until};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_returns_its_value_its_log_and_its_figures() {
+    let pool = pool().await;
+    let code = "async () => { console.warn('one', 2); const x = await api.get({ a: 1 }); return { x, big: 5n } }";
+    let answer = host(|call| async move {
+        assert_eq!(
+            (call.provider.as_str(), call.tool.as_str(), call.args_json.as_str()),
+            ("api", "get", "[{\"a\":1}]")
+        );
+        tokio::time::sleep(Duration::from_millis(30)).await;
+        Ok("{\"result\":[true]}".to_owned())
+    });
+    let outcome = pool.execute(request(code), answer).await.unwrap();
+    assert_eq!(result(&outcome), "{\"x\":[[true]],\"big\":[\"bigint\",\"5\"]}");
+    assert_eq!((outcome.termination, outcome.error.as_deref()), (Termination::Completed, None));
+    assert_eq!((outcome.logs.len(), outcome.logs[0].message.as_str()), (1, "one 2"));
+    let stats = outcome.stats;
+    assert_eq!(stats.host_calls, 1);
+    assert!(stats.host_wait_ms >= 25.0 && stats.wall_ms >= stats.host_wait_ms, "{stats:?}");
+    assert!(stats.cpu_ms > 0.0 && stats.cpu_ms < stats.wall_ms && stats.peak_memory_bytes > 0, "{stats:?}");
+    pool.dispose().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn twenty_runs_at_once_give_twenty_random_numbers_from_twenty_processes() {
+    let pool = Arc::new(pool().await);
+    let runs: Vec<_> = (0..20).map(|_| start(&pool, request("async () => Math.random()"), Host::default())).collect();
+    let mut seen = HashSet::new();
+    for run in runs {
+        let outcome = run.await.unwrap().unwrap();
+        assert!(seen.insert(result(&outcome).to_owned()), "{} twice", result(&outcome));
+    }
+    pool.dispose().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_that_a_run_leaves_behind_is_seen_by_the_next() {
+    let pool = pool_with(Limits { warm_children: 1, ..Limits::default() }).await;
+    let code = "async () => {
+        const seen = [globalThis.mark, Array.prototype.mark, Object.mark, JSON.parse.mark];
+        globalThis.mark = Array.prototype.mark = Object.mark = JSON.parse.mark = 1;
+        Array.prototype.map = Promise.prototype.then = undefined;
+        return seen.filter(mark => mark !== undefined).length
+    }";
+    for _ in 0..30 {
+        assert_eq!(result(&run(&pool, code).await), "0");
+    }
+    pool.dispose().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_process_serves_two_runs() {
+    let pool = Arc::new(pool_with(Limits { warm_children: 2, max_concurrent: 3, ..Limits::default() }).await);
+    let zygote = pool.status().zygote.unwrap();
+    let seen = Arc::new(Mutex::new(HashSet::new()));
+    // During a host call the run's process is the one that is neither warm nor gone: collect all that exist at any
+    // call, and count as many at least as there were runs.
+    let calls = Arc::new(AtomicUsize::new(0));
+    for _ in 0..20 {
+        let (seen, calls) = (seen.clone(), calls.clone());
+        let answer = host(move |_| {
+            let (seen, calls) = (seen.clone(), calls.clone());
+            async move {
+                calls.fetch_add(1, Ordering::Relaxed);
+                seen.lock().unwrap().extend(children(zygote));
+                Ok("{}".to_owned())
+            }
+        });
+        pool.execute(request("async () => { await api.look() }"), answer).await.unwrap();
+    }
+    assert_eq!(calls.load(Ordering::Relaxed), 20);
+    assert!(seen.lock().unwrap().len() >= 20, "{:?}", seen.lock().unwrap());
+    pool.dispose().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn host_calls_run_beside_each_other() {
+    let pool = pool().await;
+    let code = "async () => (await Promise.all(Array.from({ length: 20 }, () => api.slow()))).length";
+    let slow = host(|_| async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        Ok("{}".to_owned())
+    });
+    let began = Instant::now();
+    assert_eq!(result(&pool.execute(request(code), slow).await.unwrap()), "20");
+    assert!(began.elapsed() < Duration::from_millis(1000), "{:?}", began.elapsed());
+    pool.dispose().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn at_most_the_bound_of_host_calls_is_in_flight() {
+    let pool = pool_with(Limits { calls_in_flight: 4, warm_children: 1, ..Limits::default() }).await;
+    let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (counted, peak) = (now.clone(), most.clone());
+    let counting = host(move |_| {
+        let (now, most) = (counted.clone(), peak.clone());
+        async move {
+            most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            now.fetch_sub(1, Ordering::SeqCst);
+            Ok("{}".to_owned())
+        }
+    });
+    let code = "async () => (await Promise.all(Array.from({ length: 40 }, () => api.slow()))).length";
+    assert_eq!(result(&pool.execute(request(code), counting).await.unwrap()), "40");
+    assert_eq!(most.load(Ordering::SeqCst), 4);
+    pool.dispose().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rejected_call_and_a_handler_that_panics_are_errors_of_the_tool() {
+    let pool = pool().await;
+    let code = "async () => { try { await api.get() } catch (error) { return error.message } }";
+    let rejecting = host(|_| async { Err(HostCallError::new("no luck")) });
+    assert_eq!(result(&pool.execute(request(code), rejecting).await.unwrap()), "\"no luck\"");
+    let panicking = host(|_| async { panic!("a bug of the host") });
+    let outcome = pool.execute(request(code), panicking).await.unwrap();
+    assert!(result(&outcome).contains("api.get failed"), "{outcome:?}");
+    let outcome = pool.execute(request(code), Host::default()).await.unwrap();
+    assert_eq!(result(&outcome), format!("\"{}\"", text::tool_not_found("get").replace('"', "\\\"")));
+    pool.dispose().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_over_its_bound_fails_that_call_alone() {
+    let pool = pool_with(Limits { call_result_bytes: 1000, warm_children: 1, ..Limits::default() }).await;
+    let code = "async () => { try { await api.get() } catch (error) { return error.message } }";
+    let large = host(|_| async { Ok(format!("{{\"result\":\"{}\"}}", "x".repeat(2000))) });
+    let expected = text::call_result_too_large("api.get", 2013, 1000);
+    assert_eq!(result(&pool.execute(request(code), large).await.unwrap()), format!("\"{expected}\""));
+    pool.dispose().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn large_values_cross_in_both_directions() {
+    let pool = pool().await;
+    let code = "async () => { const s = await api.echo('é'.repeat(2e6)); return [s.length, s] }";
+    let echo = host(|call| async move {
+        let inner = &call.args_json[1..call.args_json.len() - 1];
+        Ok(format!("{{\"result\":{inner}}}"))
+    });
+    let outcome = pool.execute(ExecuteRequest { memory_limit: None, ..request(code) }, echo).await.unwrap();
+    assert!(result(&outcome).starts_with("[[2000000,\"ééé") && result(&outcome).len() > 4_000_000);
+    pool.dispose().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_left_running_are_not_cancelled_and_those_of_a_timeout_are() {
+    let pool = pool().await;
+    let (told, left) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let watching = |told: Arc<AtomicUsize>, left: Arc<AtomicUsize>| {
+        host(move |call| {
+            let (told, left) = (told.clone(), left.clone());
+            async move {
+                tokio::select! {
+                    () = call.cancel.cancelled() => told.fetch_add(1, Ordering::SeqCst),
+                    () = tokio::time::sleep(Duration::from_millis(400)) => left.fetch_add(1, Ordering::SeqCst),
+                };
+                Ok("{}".to_owned())
+            }
+        })
+    };
+    let code = "async () => { api.a(); api.b(); return 1 }";
+    pool.execute(request(code), watching(told.clone(), left.clone())).await.unwrap();
+    until("both calls ran on", || left.load(Ordering::SeqCst) == 2).await;
+    assert_eq!(told.load(Ordering::SeqCst), 0);
+    let code = "async () => { api.a(); for (;;) {} }";
+    let timed = ExecuteRequest { timeout: TimeBound::Milliseconds(100), ..request(code) };
+    pool.execute(timed, watching(told.clone(), left.clone())).await.unwrap();
+    until("the call was told", || told.load(Ordering::SeqCst) == 1).await;
+    pool.dispose().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dropping_the_future_kills_the_child_and_frees_its_place() {
+    let pool = Arc::new(pool_with(Limits { max_concurrent: 1, warm_children: 1, ..Limits::default() }).await);
+    let told = Arc::new(AtomicUsize::new(0));
+    let counter = told.clone();
+    let deaf = host(move |call| {
+        let told = counter.clone();
+        async move {
+            call.cancel.cancelled().await;
+            told.fetch_add(1, Ordering::SeqCst);
+            Ok("{}".to_owned())
+        }
+    });
+    let run = start(&pool, request("async () => { api.a(); for (;;) {} }"), deaf);
+    let child = crate::common::spinning_child(&pool).await;
+    run.abort();
+    until("the child is gone", || !crate::common::exists(child)).await;
+    until("the tool was told", || told.load(Ordering::SeqCst) == 1).await;
+    assert_eq!(result(&self::run(&pool, "async () => 'next'").await), "\"next\"");
+    pool.dispose().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bad_request_is_refused_before_any_sandbox_is_touched() {
+    let pool = pool_with(Limits { code_bytes: 100, warm_children: 1, ..Limits::default() }).await;
+    until("a child is warm", || pool.status().warm == 1).await;
+    let zygote = pool.status().zygote.unwrap();
+    let before = children(zygote);
+    let reserved = vec![ProviderDescriptor { name: "Promise".into(), ..ProviderDescriptor::default() }];
+    let modules = Some([("a.js".to_owned(), "export {}".to_owned())].into());
+    let base = || ExecuteRequest::new("async () => 1");
+    for (bad, names) in [
+        (ExecuteRequest::new("x".repeat(101)), "code"),
+        (ExecuteRequest { providers: reserved, ..base() }, "Promise"),
+        (ExecuteRequest { modules, ..base() }, "modules is not available in this version"),
+        (ExecuteRequest { retain_handles: true, ..base() }, "retainHandles is not available in this version"),
+        (ExecuteRequest { outbound: OutboundMode::Stub, ..base() }, "is not available in this version"),
+    ] {
+        let error = pool.execute(bad, quick_host()).await.unwrap_err();
+        assert_eq!(error.code, ErrorCode::InvalidRequest);
+        assert!(error.message.contains(names), "{error}");
+    }
+    assert_eq!(children(zygote), before);
+    pool.dispose().await;
+}
