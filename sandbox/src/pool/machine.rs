@@ -299,7 +299,7 @@ impl Machine {
         }
         // Supply waits for the end of a run, so that a fork does not compete with the run that made room for it,
         // unless children run short.
-        if self.idle.len() < self.capacity.warm.div_ceil(2) {
+        if !self.line.is_empty() || self.idle.len() < self.capacity.warm.div_ceil(2) {
             self.supply(now);
         }
     }

@@ -64,6 +64,8 @@ pub struct PoolStatus {
     pub running: usize,
     /// Runs that wait for a permit or a child.
     pub queued: usize,
+    /// The number of the process that children are forked from; absent while there is none.
+    pub zygote: Option<u32>,
     /// What confines the children.
     pub confinement: ConfinementReport,
 }
@@ -94,10 +96,11 @@ impl PoolExecutor {
             Some(Event::Failed(error)) => return Err(error),
             Some(Event::Down) | None => return Err(PoolError::Setup("it ended at once".to_owned())),
         };
+        let zygote = supply::welcome(&shared, up);
         let (ending, ended) = watch::channel(false);
         let directed = shared.clone();
         runtime.spawn(async move {
-            supply::direct(directed, keeper, first, up).await;
+            supply::direct(directed, keeper, first, zygote).await;
             ending.send_replace(true);
         });
         Ok(Self { shared, watchdog, runtime, ended })
@@ -116,6 +119,7 @@ impl PoolExecutor {
             warm: census.idle,
             running: census.running,
             queued: census.waiting,
+            zygote: self.shared.zygote(),
             confinement: self.shared.confinement(),
         }
     }

@@ -137,7 +137,7 @@ impl Run<'_> {
             }
         };
         let stats = self.stats();
-        let by_itself = matches!(end, End::Program { .. }) && self.watched.clock().killed().is_none();
+        let by_itself = end.is_the_programs_own();
         self.fate = if by_itself { Fate::Ended } else { Fate::Stopped };
         if by_itself {
             self.conversation.all_held().for_each(|call| self.calls.start(call));

@@ -94,6 +94,10 @@ impl Shared {
         self.lock().confinement.clone()
     }
 
+    pub(super) fn zygote(&self) -> Option<u32> {
+        self.lock().link.as_ref().map(|link| link.pid)
+    }
+
     /// Waits for a child. Dropping the future gives up the place.
     pub(super) async fn admit(&self) -> (Ticket, Admission) {
         let place = {

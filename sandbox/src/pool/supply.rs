@@ -40,6 +40,7 @@ pub(super) enum Event {
 #[derive(Debug)]
 pub(super) struct Up {
     pub(super) channel: OwnedFd,
+    pub(super) pid: u32,
     /// By which it is killed if it does not end when its channel closes.
     pub(super) handle: Pidfd,
     pub(super) confinement: ConfinementReport,
@@ -80,7 +81,7 @@ fn keep(options: &PoolOptions, wanted: &mpsc::Receiver<()>, events: &async_mpsc:
         let Some((channel, mut process)) = launched.into_parts() else { continue };
         match Pidfd::open(process.id().cast_signed()) {
             // When nobody listens any more, the channel is dropped here and the zygote ends.
-            Ok(handle) => drop(events.send(Event::Up(Up { channel, handle, confinement }))),
+            Ok(handle) => drop(events.send(Event::Up(Up { channel, pid: process.id(), handle, confinement }))),
             Err(error) => {
                 drop(channel);
                 let _ = process.kill();
@@ -96,12 +97,14 @@ fn keep(options: &PoolOptions, wanted: &mpsc::Receiver<()>, events: &async_mpsc:
 #[derive(Debug)]
 pub(super) struct Link {
     channel: Arc<OwnedFd>,
+    /// The zygote's number.
+    pub(super) pid: u32,
     unsent: VecDeque<Vec<u8>>,
 }
 
 impl Link {
-    fn new(channel: Arc<OwnedFd>) -> Self {
-        Self { channel, unsent: VecDeque::new() }
+    fn new(channel: Arc<OwnedFd>, pid: u32) -> Self {
+        Self { channel, pid, unsent: VecDeque::new() }
     }
 
     /// Sends a request, now or later. `true` means later.
@@ -124,7 +127,7 @@ impl Link {
 
 /// The zygote that there is, from the director's side.
 #[derive(Debug)]
-struct Present {
+pub(super) struct Present {
     /// Absent once it was told to end, by closing it.
     channel: Option<AsyncFd<Arc<OwnedFd>>>,
     handle: Pidfd,
@@ -137,9 +140,9 @@ pub(super) async fn direct(
     shared: Arc<Shared>,
     keeper: Keeper,
     mut events: async_mpsc::UnboundedReceiver<Event>,
-    first: Up,
+    first: Option<Present>,
 ) {
-    let mut zygote = welcome(&shared, first);
+    let mut zygote = first;
     let mut expected = true;
     loop {
         if shared.take_zygote_wish() {
@@ -190,12 +193,13 @@ pub(super) async fn direct(
     }
 }
 
-fn welcome(shared: &Shared, up: Up) -> Option<Present> {
-    let Up { channel, handle, confinement } = up;
+/// Takes a zygote into service.
+pub(super) fn welcome(shared: &Shared, up: Up) -> Option<Present> {
+    let Up { channel, pid, handle, confinement } = up;
     let channel = Arc::new(channel);
     match sys::watch(channel.clone()) {
         Ok(registered) => {
-            shared.zygote_up(Link::new(channel), confinement);
+            shared.zygote_up(Link::new(channel, pid), confinement);
             Some(Present { channel: Some(registered), handle, kill_at: None })
         }
         Err(error) => {

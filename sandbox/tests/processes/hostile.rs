@@ -26,11 +26,12 @@ async fn beside_a_bystander(pool: &Arc<PoolExecutor>, request: ExecuteRequest, h
 
 async fn check(code: &str, expected: Termination) -> Outcome {
     let pool = Arc::new(pool().await);
-    let request = ExecuteRequest { timeout: TimeBound::Milliseconds(300), ..request(code) };
+    let patience = if expected == Termination::Timeout { 300 } else { 10_000 };
+    let request = ExecuteRequest { timeout: TimeBound::Milliseconds(patience), ..request(code) };
     let began = Instant::now();
     let outcome = beside_a_bystander(&pool, request, quick_host()).await;
     let took = began.elapsed();
-    assert_eq!(outcome.termination, expected, "{code}: {outcome:?}");
+    assert_eq!(outcome.termination, expected, "{code}: {:?} {:?}", outcome.error, outcome.stats);
     assert_eq!(outcome.error.is_none(), expected == Termination::Completed, "{code}");
     if expected == Termination::Timeout {
         assert_eq!(outcome.error.as_deref(), Some(text::timed_out(300).as_str()));

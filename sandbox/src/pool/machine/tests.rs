@@ -155,6 +155,7 @@ fn a_run_whose_child_was_dead_keeps_its_permit_and_goes_first() {
     machine.arrive(Ticket(3), ms(0));
     actions(&mut machine);
     machine.reassign(Ticket(1), ms(1));
+    assert_eq!(actions(&mut machine), [Action::Fork { first: ChildId(4), count: 1 }]);
     machine.forked(ChildId(2), ms(2));
     assert_eq!(actions(&mut machine), [assign(1, 2)]);
 }
