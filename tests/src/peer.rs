@@ -17,6 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct Peer {
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
     pushed: u64,
+    closed: bool,
 }
 
 /// What the daemon sent.
@@ -42,7 +43,7 @@ impl Peer {
         let (socket, _) = client_async_with_config(request, MaybeTlsStream::Plain(stream), Some(config))
             .await
             .expect("the daemon upgrades");
-        Self { socket, pushed: 0 }
+        Self { socket, pushed: 0, closed: false }
     }
 
     /// Sends a text frame; false when the daemon has closed the connection.
@@ -60,6 +61,11 @@ impl Peer {
         self.send(format!("[\"push\",{expression}]")).await;
         self.pushed += 1;
         self.pushed
+    }
+
+    /// Whether something could not be sent any more.
+    pub fn is_closed(&self) -> bool {
+        self.closed
     }
 
     /// The next thing that the daemon sends.
@@ -109,6 +115,8 @@ impl Peer {
     }
 
     async fn write(&mut self, message: Message) -> bool {
-        matches!(timeout(PATIENCE, self.socket.send(message)).await, Ok(Ok(())))
+        let sent = matches!(timeout(PATIENCE, self.socket.send(message)).await, Ok(Ok(())));
+        self.closed |= !sent;
+        sent
     }
 }

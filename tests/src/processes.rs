@@ -39,6 +39,11 @@ impl Process {
         self.status_kib("VmRSS:") * 1024
     }
 
+    /// The most memory that it ever had in RAM, in bytes.
+    pub fn peak_resident_bytes(self) -> u64 {
+        self.status_kib("VmHWM:") * 1024
+    }
+
     /// Sends a signal, unless the process is gone.
     pub fn signal(self, signal: i32) {
         if self.stat().is_some() {

@@ -132,7 +132,7 @@ const FIGURES: [&str; 6] = ["timeMs", "wallMs", "cpuMs", "queueMs", "hostWaitMs"
 #[test]
 fn the_bounds_of_the_protocol_are_those_of_the_code() {
     let protocol = document("PROTOCOL.md");
-    let wire = table(&protocol, "| bound | default | over it |");
+    let wire = table(&protocol, "| bound | default | of what, and what happens if not the end |");
     // The fields by their own names and values, so that none can be forgotten.
     let debug = format!("{:#?}", WireLimits::default());
     let fields: BTreeMap<String, String> = debug
@@ -142,7 +142,7 @@ fn the_bounds_of_the_protocol_are_those_of_the_code() {
         .collect();
     assert_eq!(wire, fields, "the table of wire bounds");
 
-    let named = table(&protocol, "| name | default |");
+    let named = table(&protocol, "| name | default | what |");
     let limits: BTreeMap<String, String> = Limits::default()
         .named()
         .map(|(name, value)| match name {
