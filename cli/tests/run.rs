@@ -86,7 +86,7 @@ fn tools_get_their_arguments_and_answer_json_or_text() {
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let expected = json!({
         "args": [1, {"a": "b"}], "text": "hello",
-        "caught": "t.fail failed (exit status: 7): no\n", "missing": "Tool \"other\" not found",
+        "caught": "t.fail failed (exit status: 7): no", "missing": "Tool \"other\" not found",
     });
     assert_eq!(value(&ended.out), expected);
     assert_eq!(ended.err, "[t.text] note\n");
