@@ -3,7 +3,7 @@
 use std::fmt;
 
 use codemode_protocol::{ErrorCode, ExecutorError, Started, text, wire::rehydrate};
-use codemode_transport::{CallError, Closed, ConnectError, Sent};
+use codemode_transport::{CallError, Closed, ConnectError, Refused, Sent};
 
 /// What was under way when a call failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,8 @@ pub(crate) fn not_opened(url: &str, error: &ConnectError) -> ExecutorError {
 pub(crate) fn failed(call: Call, error: CallError, disposed: bool) -> ExecutorError {
     match error {
         CallError::Thrown(thrown) => rehydrate(thrown),
-        CallError::Refused(why) => ExecutorError::invalid("request", why),
+        CallError::Refused(why @ Refused::Unencodable(_)) => ExecutorError::invalid("request", why),
+        CallError::Refused(why @ Refused::Crowded(_)) => ExecutorError::new(ErrorCode::Overloaded, why.to_string()),
         CallError::Broken { closed, sent } => {
             let message = match call {
                 _ if disposed => text::REMOTE_CLOSED,

@@ -233,6 +233,17 @@ async fn an_outcome_that_breaks_the_contract_is_an_internal_error() {
 }
 
 #[tokio::test]
+async fn a_request_that_cannot_be_sent_fails_alone() {
+    let daemon = Daemon::serve(|_| async { Ok(outcome(Value::Null)) }).await;
+    let executor = daemon.connect().await;
+    // No peer takes a message of more than 32 Mi units.
+    let error = executor.execute(ExecuteRequest::new("x".repeat(40 << 20)), Host::default()).await.unwrap_err();
+    assert_eq!((error.code, error.retryable), (ErrorCode::InvalidRequest, false));
+    assert!(error.message.starts_with("request: "), "{}", error.message);
+    executor.execute(request(), Host::default()).await.unwrap();
+}
+
+#[tokio::test]
 async fn a_break_says_whether_the_program_had_started() {
     let daemon = Daemon::serve(|call| async move {
         let request = request_from_value(call.args[0].clone()).unwrap();

@@ -62,7 +62,7 @@ impl Connection {
             // The receiver is in our hands, so it takes the answer.
             let _ = call.reply.send(Err(match refusal {
                 Refusal::Closed(closed) => CallError::not_sent(&closed),
-                Refusal::Full(bound) => CallError::Refused(format!("{bound} calls already wait for the connection")),
+                Refusal::Full(bound) => CallError::Refused(Refused::Crowded(bound)),
             }));
         }
         PendingCall { answer, place, connection: self.clone(), done: false }
@@ -186,9 +186,9 @@ pub enum CallError {
     /// The peer's function rejected with this, normally a [`Value::Error`].
     #[error("the peer rejected the call: {0:?}")]
     Thrown(Value),
-    /// Nothing was sent: an argument cannot be encoded, or too much waits already.
+    /// Nothing was sent, and the session goes on.
     #[error("the call was not sent: {0}")]
-    Refused(String),
+    Refused(Refused),
     /// The session ended first.
     #[error("the connection ended before the answer: {closed}")]
     Broken {
@@ -203,6 +203,17 @@ impl CallError {
     pub(crate) fn not_sent(closed: &Arc<Closed>) -> Self {
         Self::Broken { closed: closed.clone(), sent: Sent::No }
     }
+}
+
+/// Why a call was not sent.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// An argument cannot be encoded, or is over a bound.
+    #[error("{0}")]
+    Unencodable(String),
+    /// So many calls wait already: the peer does not keep up.
+    #[error("{0} calls already wait for the connection")]
+    Crowded(usize),
 }
 
 /// Whether the frame of a call was written.

@@ -20,7 +20,7 @@ use tokio::{
 
 use crate::{
     closing::{self, Farewell},
-    connection::{CallError, CallTracker, Closed, Connection, Sent},
+    connection::{CallError, CallTracker, Closed, Connection, Refused, Sent},
     invoke,
     liveness::{Liveness, Verdict},
     mailbox::{Call, Command, Ending, Mail, Mailbox},
@@ -348,7 +348,7 @@ impl<S: Socket> Driver<S> {
                 self.calls.insert(id, Waiting { reply: call.reply, tracker: call.tracker, frame });
             }
             Err(error) => {
-                let _ = call.reply.send(Err(CallError::Refused(error.to_string())));
+                let _ = call.reply.send(Err(CallError::Refused(Refused::Unencodable(error.to_string()))));
             }
         }
     }

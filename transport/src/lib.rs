@@ -34,7 +34,7 @@ mod socket;
 
 pub use client::{ClientSocket, ConnectError, ConnectOptions, connect};
 pub use codemode_protocol::capnweb::CloseOrigin;
-pub use connection::{CallError, CallTracker, Closed, Connection, PendingCall, Sent};
+pub use connection::{CallError, CallTracker, Closed, Connection, PendingCall, Refused, Sent};
 pub use driver::start;
 pub use invoke::after_answer;
 pub use options::{STALL_STEP, TransportOptions};
