@@ -89,6 +89,7 @@ impl<'t> Checker<'t, '_> {
         }
     }
 
+    #[inline(never)]
     fn key(&self, key: RawString<'_>) -> Result<()> {
         /// The longest escape of one character.
         const ESCAPE: usize = 6;
@@ -124,6 +125,7 @@ impl<'t> Checker<'t, '_> {
         self.close()
     }
 
+    #[inline(never)]
     fn leaf(&mut self, tag: &str) -> Result<()> {
         match tag {
             "undefined" | "inf" | "-inf" | "nan" => {}

@@ -37,6 +37,7 @@ pub(crate) struct Bounds {
     pub(crate) path_parts: usize,
     pub(crate) path_part_bytes: usize,
     pub(crate) references: usize,
+    pub(crate) memory: usize,
 }
 
 pub(crate) struct Decoder<'t, 'r> {
@@ -49,6 +50,8 @@ pub(crate) struct Decoder<'t, 'r> {
     calls: Vec<PlannedCall>,
     unsupported: Option<&'static str>,
     references: usize,
+    /// Memory that the values read so far take, in bytes.
+    memory: usize,
 }
 
 impl Bounds {
@@ -59,12 +62,13 @@ impl Bounds {
             path_parts: limits.path_parts,
             path_part_bytes: limits.path_part_bytes,
             references: limits.references,
+            memory: limits.message_memory,
         }
     }
 
     /// Without references only values matter.
     pub(crate) fn data(depth: usize, bigint_digits: usize) -> Self {
-        Self { depth, bigint_digits, path_parts: 0, path_part_bytes: 0, references: 0 }
+        Self { depth, bigint_digits, path_parts: 0, path_part_bytes: 0, references: 0, memory: usize::MAX }
     }
 }
 
@@ -79,6 +83,7 @@ impl<'t, 'r> Decoder<'t, 'r> {
             calls: Vec::new(),
             unsupported: None,
             references: 0,
+            memory: 0,
         }
     }
 
@@ -97,44 +102,69 @@ impl<'t, 'r> Decoder<'t, 'r> {
         })
     }
 
-    /// Recursion is bounded by `bounds.depth`; what is bulky lives in functions that do not recurse.
+    /// Recursion is bounded by `bounds.depth`, and the stack by keeping what is bulky in functions that do not recurse.
     fn expression(&mut self, depth: usize) -> Result<Value> {
+        match self.enter(depth)? {
+            b'{' => self.object(depth, Keys::All).map(Value::Object),
+            b'[' => match self.head()? {
+                Head::List => self.list(depth),
+                Head::Error => self.error(depth),
+                Head::Call => self.call(depth),
+                Head::Body(tag) => self.body(depth, tag),
+                Head::Remap => self.remap(),
+                Head::Leaf(tag) => self.leaf(tag),
+            },
+            first => self.scalar(first),
+        }
+    }
+
+    /// Charges a value and tells how it begins.
+    fn enter(&mut self, depth: usize) -> Result<u8> {
         if depth >= self.bounds.depth {
             return Err(DecodeError::Limit { bound: "levels of nested values", limit: self.bounds.depth as u64 });
         }
         self.reader.count_node()?;
-        match self.reader.peek() {
-            Some(b'"') => Ok(Value::String(self.reader.string()?)),
-            Some(b'-' | b'0'..=b'9') => Ok(Value::Number(self.reader.number()?)),
-            Some(b'{') => Ok(Value::Object(self.object(depth, Keys::All)?)),
-            Some(b'[') => self.bracket(depth),
-            Some(b't') => self.reader.word("true").map(|()| Value::Bool(true)),
-            Some(b'f') => self.reader.word("false").map(|()| Value::Bool(false)),
-            Some(b'n') => self.reader.word("null").map(|()| Value::Null),
+        self.charge(size_of::<Value>())?;
+        self.reader.peek().ok_or_else(|| self.reader.syntax("the text ends early"))
+    }
+
+    #[inline(never)]
+    fn scalar(&mut self, first: u8) -> Result<Value> {
+        match first {
+            b'"' => {
+                let raw = self.reader.raw_string()?;
+                self.charge(ALLOCATION + raw.text.len())?;
+                Ok(Value::String(raw.decode()))
+            }
+            b'-' | b'0'..=b'9' => Ok(Value::Number(self.reader.number()?)),
+            b't' => self.reader.word("true").map(|()| Value::Bool(true)),
+            b'f' => self.reader.word("false").map(|()| Value::Bool(false)),
+            b'n' => self.reader.word("null").map(|()| Value::Null),
             _ => Err(self.reader.syntax("expected a value")),
         }
     }
 
-    fn bracket(&mut self, depth: usize) -> Result<Value> {
+    /// What an array means.
+    #[inline(never)]
+    fn head(&mut self) -> Result<Head<'t>> {
         self.reader.expect(b'[', "expected an array")?;
         match self.reader.peek() {
-            Some(b'[') => {
-                let items = self.items(depth)?;
-                self.reader.expect(b']', "an array stands alone inside another one")?;
-                Ok(Value::Array(items))
-            }
-            Some(b'"') => {
-                let tag = self.reader.raw_string()?;
-                match tag.text {
-                    "error" => self.error(depth),
-                    "pipeline" | "import" => self.call(depth),
-                    "remap" => self.remap(),
-                    "request" | "response" | "blob" => self.body(depth, tag.text),
-                    text => self.leaf(text),
-                }
-            }
+            Some(b'[') => Ok(Head::List),
+            Some(b'"') => Ok(match self.reader.raw_string()?.text {
+                "error" => Head::Error,
+                "pipeline" | "import" => Head::Call,
+                "remap" => Head::Remap,
+                tag @ ("request" | "response" | "blob") => Head::Body(tag),
+                tag => Head::Leaf(tag),
+            }),
             _ => Err(self.reader.unexpected("an array that is neither wrapped nor tagged")),
         }
+    }
+
+    fn list(&mut self, depth: usize) -> Result<Value> {
+        let items = self.items(depth)?;
+        self.reader.expect(b']', "an array stands alone inside another one")?;
+        Ok(Value::Array(items))
     }
 
     /// A bare list of expressions.
@@ -153,6 +183,7 @@ impl<'t, 'r> Decoder<'t, 'r> {
             self.at.step(items.len())?;
         }
         self.at.pop();
+        shrink(&mut items);
         Ok(items)
     }
 
@@ -165,16 +196,10 @@ impl<'t, 'r> Decoder<'t, 'r> {
         let first_hole = self.holes.len();
         self.at.push(0);
         loop {
-            let key = self.reader.raw_key()?.decode();
-            self.at.step(entries.len())?;
+            let keep = self.key(keys, &mut entries)?;
             let holes = self.holes.len();
             let value = self.expression(depth + 1)?;
-            let ignored = keys == Keys::ErrorProps && ["name", "message", "stack"].iter().any(|name| key == *name);
-            if !ignored {
-                entries.push((key, value));
-            } else if self.holes.len() > holes {
-                return Err(self.reader.expression("a reference in a property that errors do not have"));
-            }
+            self.entry(keep, value, &mut entries, holes)?;
             if !self.reader.more(b'}')? {
                 break;
             }
@@ -183,7 +208,34 @@ impl<'t, 'r> Decoder<'t, 'r> {
         if has_repeated_key(&entries) {
             self.keep_last(&mut entries, first_hole)?;
         }
+        shrink(&mut entries);
         Ok(entries.into())
+    }
+
+    /// Reads a key and makes room for its value; `false` if the object does not keep it.
+    #[inline(never)]
+    fn key(&mut self, keys: Keys, entries: &mut Vec<(JsString, Value)>) -> Result<bool> {
+        let raw = self.reader.raw_key()?;
+        self.charge(size_of::<JsString>() + ALLOCATION + raw.text.len())?;
+        let key = raw.decode();
+        self.at.step(entries.len())?;
+        if keys == Keys::ErrorProps && ["name", "message", "stack"].iter().any(|name| key == *name) {
+            return Ok(false);
+        }
+        entries.push((key, Value::Undefined));
+        Ok(true)
+    }
+
+    #[inline(never)]
+    fn entry(&self, keep: bool, value: Value, entries: &mut [(JsString, Value)], holes: usize) -> Result<()> {
+        match entries.last_mut() {
+            Some((_, place)) if keep => *place = value,
+            _ if self.holes.len() > holes => {
+                return Err(self.reader.expression("a reference in a property that errors do not have"));
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Of equal keys the last value wins in the place of the first, as `JSON.parse` has it.
@@ -308,7 +360,7 @@ impl<'t, 'r> Decoder<'t, 'r> {
     }
 
     fn error(&mut self, depth: usize) -> Result<Value> {
-        let mut error = Box::new(self.error_texts()?);
+        let mut error = self.error_texts()?;
         if self.reader.eat(b',') {
             error.props = self.object(depth, Keys::ErrorProps)?;
         }
@@ -317,12 +369,12 @@ impl<'t, 'r> Decoder<'t, 'r> {
     }
 
     #[inline(never)]
-    fn error_texts(&mut self) -> Result<ErrorValue> {
+    fn error_texts(&mut self) -> Result<Box<ErrorValue>> {
         self.comma()?;
         let name = self.operand()?;
         self.comma()?;
         let message = self.operand()?;
-        let mut error = ErrorValue::new(name, message);
+        let mut error = Box::new(ErrorValue::new(name, message));
         if self.reader.eat(b',') {
             self.reader.count_node()?;
             if self.reader.peek() == Some(b'n') {
@@ -360,31 +412,45 @@ impl<'t, 'r> Decoder<'t, 'r> {
 
     /// `["pipeline" | "import", id, path?, args?]`: a result or object of ours, a property of it, or a call on it.
     fn call(&mut self, depth: usize) -> Result<Value> {
+        let mut begun = self.begin_call()?;
+        if begun.has_args {
+            begun.args = self.items(depth)?;
+        }
+        self.end_call(begun)
+    }
+
+    #[inline(never)]
+    fn begin_call(&mut self) -> Result<Box<BegunCall>> {
         let subject = self.subject()?;
-        let mut path = Vec::new();
-        let mut args = None;
-        if self.reader.eat(b',') {
-            path = self.path()?;
-            if self.reader.eat(b',') {
-                // The arguments are an assembly of their own, with their own places.
-                let outer_at = std::mem::take(&mut self.at);
-                let outer_holes = std::mem::take(&mut self.holes);
-                let items = self.items(depth)?;
-                self.at = outer_at;
-                let holes = std::mem::replace(&mut self.holes, outer_holes);
-                args = Some((items, holes));
-            }
+        let path = if self.reader.eat(b',') { self.path()? } else { Vec::new() };
+        let has_args = self.reader.eat(b',');
+        // The arguments are an assembly of their own, with their own places.
+        let (outer_at, outer_holes) = if has_args {
+            (std::mem::take(&mut self.at), std::mem::take(&mut self.holes))
+        } else {
+            (At::new(), Vec::new())
+        };
+        Ok(Box::new(BegunCall { subject, path, has_args, args: Vec::new(), outer_at, outer_holes }))
+    }
+
+    #[inline(never)]
+    #[expect(clippy::boxed_local, reason = "unboxed it would stand in a frame of the recursion")]
+    fn end_call(&mut self, begun: Box<BegunCall>) -> Result<Value> {
+        let BegunCall { subject, path, has_args, args, outer_at, outer_holes } = *begun;
+        let mut holes = Vec::new();
+        if has_args {
+            self.at = outer_at;
+            holes = std::mem::replace(&mut self.holes, outer_holes);
         }
         self.close()?;
-        Ok(match (args, subject) {
-            (None, Subject::Target(target)) if path.is_empty() => Value::Local(target),
-            (None, Subject::Cell(cell)) if path.is_empty() => self.hole(HoleSource::Cell(cell)),
-            (args, subject) => {
-                let (args, holes) = args.map_or((None, Vec::new()), |(args, holes)| (Some(args), holes));
-                self.calls.push(PlannedCall { subject, path, args, holes });
-                self.hole(HoleSource::Call(self.calls.len() - 1))
-            }
-        })
+        if path.is_empty() && !has_args {
+            return Ok(match subject {
+                Subject::Target(target) => Value::Local(target),
+                Subject::Cell(cell) => self.hole(HoleSource::Cell(cell)),
+            });
+        }
+        self.calls.push(PlannedCall { subject, path, args: has_args.then_some(args), holes });
+        Ok(self.hole(HoleSource::Call(self.calls.len() - 1)))
     }
 
     #[inline(never)]
@@ -427,6 +493,7 @@ impl<'t, 'r> Decoder<'t, 'r> {
     }
 
     /// Read for its references, which count, and not run.
+    #[inline(never)]
     fn remap(&mut self) -> Result<Value> {
         drop(self.subject()?);
         self.comma()?;
@@ -462,33 +529,43 @@ impl<'t, 'r> Decoder<'t, 'r> {
 
     /// `request`, `response` and `blob`: read for the references in the body, and not built.
     fn body(&mut self, depth: usize, tag: &str) -> Result<Value> {
+        self.begin_body(tag)?;
+        if tag != "request" {
+            drop(self.expression(depth + 1)?);
+        }
+        self.end_body(tag)
+    }
+
+    #[inline(never)]
+    fn begin_body(&mut self, tag: &str) -> Result<()> {
         if self.refs.is_none() {
             return Err(self.reader.expression(DATA_ONLY));
         }
         self.comma()?;
-        let kind = match tag {
-            "response" => {
-                drop(self.expression(depth + 1)?);
-                self.comma()?;
-                self.reader.skip_value()?;
-                "Response objects"
-            }
-            "blob" => {
-                self.operand()?;
-                self.comma()?;
-                drop(self.expression(depth + 1)?);
-                "Blob objects"
-            }
-            _ => {
-                self.operand()?;
-                self.comma()?;
+        if tag != "response" {
+            self.operand()?;
+            self.comma()?;
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn end_body(&mut self, tag: &str) -> Result<Value> {
+        let what = match tag {
+            "request" => {
                 // Of the settings only a body can hold a reference, and only to a pipe, which costs us nothing.
                 self.reader.skip_value()?;
                 "Request objects"
             }
+            "response" => {
+                self.comma()?;
+                self.reader.skip_value()?;
+                "Response objects"
+            }
+            _ => "Blob objects",
         };
         self.close()?;
-        Ok(self.unsupported(kind))
+        Ok(self.unsupported(what))
     }
 
     fn hole(&mut self, source: HoleSource) -> Value {
@@ -499,6 +576,15 @@ impl<'t, 'r> Decoder<'t, 'r> {
     fn unsupported(&mut self, what: &'static str) -> Value {
         self.unsupported.get_or_insert(what);
         Value::Undefined
+    }
+
+    fn charge(&mut self, bytes: usize) -> Result<()> {
+        self.memory = self.memory.saturating_add(bytes);
+        if self.memory > self.bounds.memory {
+            let limit = self.bounds.memory as u64;
+            return Err(DecodeError::Limit { bound: "bytes of memory for one message", limit });
+        }
+        Ok(())
     }
 
     fn charge_reference(&mut self) -> Result<()> {
@@ -536,12 +622,39 @@ impl Problem {
     }
 }
 
+/// What an array means.
+enum Head<'t> {
+    List,
+    Error,
+    Call,
+    Remap,
+    Body(&'t str),
+    Leaf(&'t str),
+}
+
+/// A call while its arguments are read.
+struct BegunCall {
+    subject: Subject,
+    path: Vec<PathKey>,
+    has_args: bool,
+    args: Vec<Value>,
+    outer_at: At,
+    outer_holes: Vec<Hole>,
+}
+
 /// Which keys an object keeps.
 #[derive(Clone, Copy, PartialEq)]
 enum Keys {
     All,
     /// An error has name, message and stack already.
     ErrorProps,
+}
+
+/// Gives back the room of a list that is mostly empty: many small lists are how memory is wasted.
+fn shrink<T>(items: &mut Vec<T>) {
+    if items.capacity() > 2 * items.len() {
+        items.shrink_to_fit();
+    }
 }
 
 fn has_repeated_key(entries: &[(JsString, Value)]) -> bool {
@@ -552,5 +665,8 @@ fn has_repeated_key(entries: &[(JsString, Value)]) -> bool {
     keys.sort_unstable();
     keys.windows(2).any(|pair| pair[0] == pair[1])
 }
+
+/// What an allocation costs beyond its bytes.
+const ALLOCATION: usize = 16;
 
 pub(crate) const DATA_ONLY: &str = "a reference where only data may stand";

@@ -17,6 +17,8 @@ pub struct WireLimits {
     pub depth: usize,
     /// JSON values in one inbound message.
     pub nodes: usize,
+    /// Memory of the values of one inbound message, in bytes, estimated. Small values take far more of it than of text.
+    pub message_memory: usize,
     /// Decimal digits of one BigInt, both ways. A value of ours that is longer fails its call.
     pub bigint_digits: usize,
     /// Steps of one property path.
@@ -64,6 +66,7 @@ impl Default for WireLimits {
             outbound_units: 32 << 20,
             depth: 256,
             nodes: 8_000_000,
+            message_memory: 256 << 20,
             bigint_digits: 16_384,
             path_parts: 32,
             path_part_bytes: 256,

@@ -8,6 +8,8 @@ pub mod cancel;
 mod check;
 mod decode;
 pub mod expression;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod jsstring;
 pub mod limits;
 pub(crate) mod reader;

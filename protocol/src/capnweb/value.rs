@@ -219,6 +219,10 @@ impl Object {
         self.entries.is_empty()
     }
 
+    pub(crate) fn capacity(&self) -> usize {
+        self.entries.capacity()
+    }
+
     pub(crate) fn entries_mut(&mut self) -> &mut Vec<(JsString, Value)> {
         &mut self.entries
     }

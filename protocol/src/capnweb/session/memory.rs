@@ -90,7 +90,7 @@ impl Size {
         self.nodes += 1;
         match value {
             Value::Array(items) => {
-                self.bytes += ALLOCATION + items.len() * size_of::<Value>();
+                self.bytes += ALLOCATION + items.capacity() * size_of::<Value>();
                 items.iter().for_each(|item| self.add(item));
             }
             Value::Object(object) => self.add_object(object),
@@ -103,7 +103,7 @@ impl Size {
     }
 
     fn add_object(&mut self, object: &Object) {
-        self.bytes += ALLOCATION + object.len() * size_of::<(JsString, Value)>();
+        self.bytes += ALLOCATION + object.capacity() * size_of::<(JsString, Value)>();
         for (key, value) in object {
             self.bytes += ALLOCATION + key.heap_bytes();
             self.add(value);
@@ -152,10 +152,10 @@ pub(crate) enum CopyError {
 impl Budget {
     /// A copy of a value as an application may see it. Every part is paid for before it is copied.
     pub(crate) fn copy(&mut self, value: &Value) -> Result<Value, CopyError> {
-        self.pay(1, size_of::<Value>() + shallow(value))?;
+        self.pay(1, size_of::<Value>() + ALLOCATION + shallow(value))?;
         Ok(match value {
             Value::Array(items) => {
-                let mut copy = Vec::new();
+                let mut copy = Vec::with_capacity(items.len());
                 for item in items {
                     copy.push(self.copy(item)?);
                 }
@@ -188,7 +188,7 @@ impl Budget {
     }
 
     fn copy_object(&mut self, object: &Object) -> Result<Object, CopyError> {
-        let mut copy = Vec::new();
+        let mut copy = Vec::with_capacity(object.len());
         for (key, value) in object {
             self.pay(0, size_of::<JsString>() + ALLOCATION + key.heap_bytes())?;
             copy.push((key.clone(), self.copy(value)?));

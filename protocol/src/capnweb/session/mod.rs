@@ -79,7 +79,8 @@ pub enum Output {
         /// The result, or what the peer's function threw.
         result: Result<Value, Value>,
     },
-    /// The session is over: close the socket. The last output; all calls have settled before.
+    /// The session is over: close the socket. All calls have settled before; only calls that are made on a closed
+    /// session still settle after it.
     Closed(CloseReason),
 }
 

@@ -1,0 +1,11 @@
+//! The Cap'n Web engine, driven as its users drive it: frames in, outputs out, simulated time.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
+mod bounds;
+mod frames;
+mod fuzzing;
+mod harness;
+mod peers;
+mod replay;
+mod values;
