@@ -128,7 +128,7 @@ fn write_string(out: &mut dyn Write, text: &JsString) -> fmt::Result {
 /// A time in milliseconds since 1970 as `Date.prototype.toISOString` writes it; none when it is no date.
 fn iso(ms: f64) -> Option<String> {
     const LARGEST: f64 = 8.64e15;
-    if !(ms.abs() <= LARGEST) {
+    if ms.is_nan() || ms.abs() > LARGEST {
         return None;
     }
     let ms = ms.trunc() as i64;

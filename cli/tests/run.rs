@@ -1,4 +1,5 @@
 //! `codemoded run` with real programs, real commands and a real sandbox.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

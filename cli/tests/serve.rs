@@ -1,4 +1,5 @@
 //! `codemoded serve` as a process.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

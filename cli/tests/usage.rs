@@ -1,4 +1,5 @@
 //! Bad input on the command line: status 2, and an error that names the thing and the rule.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

@@ -6,6 +6,32 @@
 //! There is no authentication in this version, so whoever connects is trusted, and three rules keep others out: only
 //! loopback addresses are listened on, only requests whose `Host` is a loopback name are answered, and an upgrade that
 //! carries an `Origin` is refused.
+//!
+//! ```
+//! use codemode_daemon::{Config, run};
+//! use codemode_protocol::{ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, Outcome};
+//! use tokio::net::TcpListener;
+//!
+//! /// A pool of sandboxes in earnest.
+//! struct Closed;
+//!
+//! impl Executor for Closed {
+//!     async fn execute(&self, _: ExecuteRequest, _: Host) -> Result<Outcome, ExecutorError> {
+//!         Err(ExecutorError::new(ErrorCode::Overloaded, "closed today"))
+//!     }
+//!
+//!     async fn dispose(&self) {}
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let listener = TcpListener::bind("127.0.0.1:0").await?;
+//! // Ends at once; in earnest this future waits for a signal.
+//! let shutdown = async {};
+//! run(Config::default(), listener, Closed, shutdown).await?;
+//! # Ok(())
+//! # }
+//! ```
 
 mod daemon;
 mod dispatch;

@@ -1,5 +1,6 @@
 //! Host calls over the wire: what the peer's function is called with, what its answers become, and the order of frames
 //! at the end of a run.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

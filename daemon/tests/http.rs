@@ -1,4 +1,5 @@
 //! What the listener answers before there is a session, over real sockets.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! The wire interface of CONTRACT section 15, over real sockets.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

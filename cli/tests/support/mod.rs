@@ -1,5 +1,6 @@
 //! The real binary.
 #![allow(dead_code, unreachable_pub, missing_docs, reason = "each test binary uses its part")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::{
     io::{BufRead, BufReader, Read, Write},

@@ -1,5 +1,6 @@
 //! A daemon in this process with an executor that does what the request's code names, and clients for it.
 #![allow(dead_code, unreachable_pub, missing_docs, reason = "each test binary uses its part")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
