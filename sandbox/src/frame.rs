@@ -268,7 +268,7 @@ impl FrameBounds {
     }
 }
 
-/// Cuts a child's byte stream into frames. Feed it with [`FrameReader::buffer`] or [`FrameReader::push`], then call
+/// Cuts a child's byte stream into frames. Feed it through [`FrameReader::buffer`], then call
 /// [`FrameReader::next`] until it has none. After an error the stream has no meaning any more.
 pub(crate) struct FrameReader {
     bounds: FrameBounds,
@@ -288,6 +288,7 @@ impl FrameReader {
     }
 
     /// Appends received bytes.
+    #[cfg(test)]
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.buffer().extend_from_slice(bytes);
     }

@@ -288,10 +288,6 @@ impl Cx {
         self.take(qjs::JS_MKVAL(qjs::JS_TAG_INT, value))
     }
 
-    pub(super) fn number(self, value: f64) -> Val {
-        self.take(qjs::JS_NewFloat64(value))
-    }
-
     pub(super) fn string(self, text: &str) -> Js<Val> {
         // SAFETY: the bytes are copied.
         self.own(unsafe { qjs::JS_NewStringLen(self.0, text.as_ptr().cast::<c_char>(), text.len() as qjs::size_t) })
@@ -313,10 +309,13 @@ impl Cx {
         self.take(unsafe { qjs::JS_GetGlobalObject(self.0) })
     }
 
-    /// Takes the pending exception away. It may be any value; `null` when there was no memory for an error.
+    /// Takes the pending exception away. It may be any value; `null` when there was no memory for an error, and also
+    /// when the engine failed without raising anything, which it does only then.
     pub(super) fn exception(self) -> Val {
         // SAFETY: a live context; the reference is ours.
-        self.take(unsafe { qjs::JS_GetException(self.0) })
+        let raw = unsafe { qjs::JS_GetException(self.0) };
+        // SAFETY: only reads the tag.
+        self.take(if unsafe { qjs::JS_IsUninitialized(raw) } { qjs::JS_NULL } else { raw })
     }
 
     /// Makes `value` the pending exception.

@@ -42,11 +42,6 @@ impl Socket {
         DESCRIPTOR.store(descriptor, std::sync::atomic::Ordering::Relaxed);
     }
 
-    /// Whether anybody is at the other end.
-    pub(super) fn is_connected(&self) -> bool {
-        self.descriptor.get().is_some()
-    }
-
     /// Writes a whole frame. A pool that is gone ends the process: nobody waits for the run.
     pub(super) fn write(&self, frame: &[u8]) {
         if let Some(descriptor) = self.descriptor.get()
