@@ -107,26 +107,28 @@ fn a_tool_is_stopped_when_the_program_runs_out_of_time() {
 
 #[test]
 fn an_interrupt_ends_the_program_and_its_tools() {
-    let folder = tempfile::tempdir().unwrap();
-    let pid = folder.path().join("pid");
-    let program = folder.path().join("program.js");
-    std::fs::write(&program, "async () => await t.hang()").unwrap();
-    let tool = format!("t.hang=echo $$ > {0}.new; mv {0}.new {0}; exec sleep 600", pid.display());
-    let child = codemoded(&["run", program.to_str().unwrap(), "--tool", &tool])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut process = Owned(child);
-    while !pid.exists() {
-        thread::yield_now();
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        let folder = tempfile::tempdir().unwrap();
+        let pid = folder.path().join("pid");
+        let program = folder.path().join("program.js");
+        std::fs::write(&program, "async () => await t.hang()").unwrap();
+        let tool = format!("t.hang=echo $$ > {0}.new; mv {0}.new {0}; exec sleep 600", pid.display());
+        let child = codemoded(&["run", program.to_str().unwrap(), "--tool", &tool])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut process = Owned(child);
+        while !pid.exists() {
+            thread::yield_now();
+        }
+        process.signal(signal);
+        assert_eq!(process.end().code(), Some(130));
+        let mut err = String::new();
+        process.0.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+        assert_eq!(err, "interrupted\n");
+        assert_ended(&pid);
     }
-    process.signal(libc::SIGINT);
-    assert_eq!(process.end().code(), Some(130));
-    let mut err = String::new();
-    process.0.stderr.take().unwrap().read_to_string(&mut err).unwrap();
-    assert_eq!(err, "interrupted\n");
-    assert_ended(&pid);
 }
 
 /// The process whose id the file holds has ended: it is gone, or a zombie that nobody has reaped yet.
