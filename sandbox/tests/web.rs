@@ -23,12 +23,16 @@ tests! {
     abort_follows_the_standard: check_cases("cases/abort.txt");
     encoding_follows_the_standard: check_cases("cases/encoding.txt");
     structured_clone_follows_the_standard: check_cases("cases/clone.txt");
+    streams_follow_the_standard: check_cases("cases/streams.txt");
+    fetch_and_its_types_follow_the_standard: check_cases("cases/fetch.txt");
     globals_look_as_they_should: check_cases("cases/globals.txt");
     hostile_programs_change_nothing_but_their_own_objects: check_cases("cases/hostile.txt");
 
     events_do_as_node: compare_with_node("events");
     encoding_does_as_node: compare_with_node("encoding");
     structured_clone_does_as_node: compare_with_node("clone");
+    streams_do_as_node: compare_with_node("streams");
+    fetch_and_its_types_do_as_node: compare_with_node("fetch");
     base64_does_as_node: compare_with_node("base64");
 }
 
@@ -52,4 +56,80 @@ fn a_decoder_that_would_not_fit_is_refused_before_it_is_made() {
     let page = Page::with(Host { charge: |bytes| bytes < 1 << 20, ..Host::default() });
     let body = "return new TextDecoder('utf-16le').decode(new Uint8Array(4 << 20))";
     assert_eq!(page.outcome(body), "!RangeError");
+}
+
+/// A host whose answers depend on the path, and which shows what it was asked.
+const SERVER: &str = r#"
+    (method, url, headers, body, onAbort) => {
+        const text = JSON.stringify([method, url, headers, body && [...body]]);
+        const answer = (status, headers, body = new TextEncoder().encode(text)) =>
+            ({ status, statusText: "S", headers, body });
+        const path = url.replace(/^https?:\/\/[^/]*/, "");
+        if (path.startsWith("/redirect/")) return Promise.resolve(answer(Number(path.slice(10, 13)), [["location", "/end"]]));
+        if (path === "/loop") return Promise.resolve(answer(302, [["location", "/loop"]]));
+        if (path === "/away") return Promise.resolve(answer(307, [["location", "https://other/end"]]));
+        if (path === "/file") return Promise.resolve(answer(302, [["location", "file:///etc/passwd"]]));
+        if (path === "/never") return new Promise((_, reject) => onAbort(() => { globalThis.stopped = true; }));
+        if (path === "/fails") return Promise.reject(new TypeError("no route"));
+        return Promise.resolve(answer(path === "/204" ? 204 : 200, [["x", "y"], ["set-cookie", "a"], ["set-cookie", "b"]]));
+    }
+"#;
+
+#[test]
+fn requests_go_through_the_host_and_redirects_are_followed_by_us() {
+    let page = Page::with(Host { fetch: Some(SERVER), ..Host::default() });
+    let cases = [
+        (
+            "const r = await fetch('https://h/p?q#f', {method: 'post', body: 'b', headers: {a: 'c'}}); return [r.status, r.statusText, r.url, r.redirected, r.type, r.headers.getSetCookie(), await r.json()]",
+            r#"[200, "S", "https://h/p?q", false, "basic", ["a", "b"], ["POST", "https://h/p?q", [["a", "c"], ["content-type", "text/plain;charset=UTF-8"]], [98]]]"#,
+        ),
+        (
+            "const r = await fetch('https://h/redirect/303', {method: 'PUT', body: 'b'}); return [r.url, r.redirected, await r.json()]",
+            r#"["https://h/end", true, ["GET", "https://h/end", [], null]]"#,
+        ),
+        (
+            "const r = await fetch('https://h/redirect/307', {method: 'POST', body: 'b'}); return (await r.json()).slice(0, 2).concat(1)",
+            r#"["POST", "https://h/end", 1]"#,
+        ),
+        (
+            "const r = await fetch('https://h/away', {headers: {authorization: 's', cookie: 'c', x: 'y'}}); return (await r.json())[2]",
+            r#"[["x", "y"]]"#,
+        ),
+        ("return fetch('https://h/redirect/302', {redirect: 'error'})", "!TypeError"),
+        (
+            "const r = await fetch('https://h/redirect/302', {redirect: 'manual'}); return [r.status, r.headers.get('location')]",
+            r#"[302, "/end"]"#,
+        ),
+        ("return fetch('https://h/loop').catch((e) => e.message)", r#""The server redirected more than 20 times.""#),
+        (
+            "return fetch('https://h/file').catch((e) => e.message)",
+            r#""The server redirected to file:, which is not followed.""#,
+        ),
+        ("return fetch('https://h/fails').catch((e) => e.message)", r#""no route""#),
+        ("const r = await fetch('https://h/204'); return [r.status, r.body, await r.text()]", r#"[204, null, ""]"#),
+        ("const r = await fetch('https://h/x', {method: 'HEAD'}); return [r.status, r.body]", "[200, null]"),
+        (
+            "const e = await fetch('https://h/never', {signal: AbortSignal.timeout(2)}).catch((e) => e); return [e.name, globalThis.stopped]",
+            r#"["TimeoutError", true]"#,
+        ),
+        (
+            "const r = await fetch('https://h/x', {method: 'POST', body: ReadableStream.from([new Uint8Array([1]), new Uint8Array([2])]), duplex: 'half'}); return (await r.json())[3]",
+            "[1, 2]",
+        ),
+    ];
+    for (body, expected) in cases {
+        assert_eq!(page.outcome(body), expected, "{body}");
+    }
+}
+
+#[test]
+fn a_warm_context_costs_what_it_is_known_to_cost() {
+    let started = std::time::Instant::now();
+    let page = Page::new();
+    let install = started.elapsed();
+    let bare = rquickjs::Runtime::new().expect("a runtime");
+    let _context = rquickjs::Context::full(&bare).expect("a context");
+    let heap = (page.heap_bytes() - bare.memory_usage().malloc_size) / 1024;
+    println!("the Web surface: {heap} KiB of heap, installed in {install:?}");
+    assert!(heap < 700, "{heap} KiB");
 }

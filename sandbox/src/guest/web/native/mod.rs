@@ -3,6 +3,7 @@
 
 mod bytes;
 mod kinds;
+mod net;
 mod text;
 mod time;
 
@@ -18,5 +19,6 @@ pub(super) fn functions<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     time::add(ctx, &natives)?;
     text::add(ctx, &natives)?;
     kinds::add(ctx, &natives)?;
+    net::add(ctx, &natives)?;
     Ok(natives)
 }

@@ -1,0 +1,104 @@
+// `fetch` (Fetch, 5.6). The network belongs to the host: each request is one call of its hook, redirects are followed here.
+(function (lib) {
+  const {
+    expose, native, apply, settle, rejected, react, list, append, arrayOf, requestSlots, newResponse, newHeaders, headerSlots, findHeader,
+    putHeader, removeHeader, freezeHeaders, isRedirect, readBody, bytesBody, onAbort, abortState, parseMime, mimeText, fetchHook, startsWith, rethrow,
+    readable, TypeError,
+  } = lib;
+  const { Request } = lib.global;
+  const MOST_REDIRECTS = 20;
+  const BLOCKED = "Network access is off for this run: fetch can only read data: URLs.";
+
+  const { fetch } = {
+    fetch(input, init = undefined) {
+      if (arguments.length === 0) return rejected(new TypeError("Failed to execute 'fetch': 1 argument required, but only 0 present."));
+      let request;
+      try {
+        request = requestSlots(new Request(input, init));
+      } catch (error) {
+        return rejected(error);
+      }
+      const { signal } = request;
+      if (abortState(signal).aborted) {
+        const { reason } = abortState(signal);
+        if (request.body !== null && request.body.stream !== undefined) lib.handled(readable.cancelStream(request.body.stream, reason));
+        return rejected(reason);
+      }
+      const { promise, resolve, reject } = settle();
+      const forget = onAbort(signal, () => reject(abortState(signal).reason));
+      react(perform(request), (response) => {
+        forget();
+        resolve(response);
+      }, (error) => {
+        forget();
+        reject(error);
+      });
+      return promise;
+    },
+  };
+  expose("fetch", fetch, true);
+
+  const perform = (request) => {
+    const { scheme } = request.address;
+    if (scheme === "data") return resolveData(request);
+    if (scheme !== "http" && scheme !== "https") return rejected(new TypeError(`Fetch API cannot load: ${request.url}`));
+    if (typeof fetchHook !== "function") return rejected(new TypeError(BLOCKED));
+    return react(request.body === null ? null : readBody(request.body), (bytes) => hop({
+      __proto__: null, method: request.method, address: request.address, headers: newHeaders(request.headers), bytes, mode: request.redirect,
+      signal: request.signal, redirects: 0,
+    }), rethrow);
+  };
+  const resolveData = (request) => {
+    const data = native.dataUrl(request.url);
+    if (data === undefined) return rejected(new TypeError(`Invalid data: URL: ${request.url}`));
+    const written = startsWith(data.type, ";") ? `text/plain${data.type}` : data.type;
+    const mime = parseMime(written);
+    const headers = newHeaders();
+    putHeader(headerSlots(headers), "content-type", mime === undefined ? "text/plain;charset=US-ASCII" : mimeText(mime));
+    return newResponse({ __proto__: null, type: "basic", url: withoutHash(request.address), statusText: "OK", headers: freezeHeaders(headers), body: request.method === "HEAD" ? null : bytesBody(data.body) });
+  };
+  const withoutHash = ({ href, hash }) => (hash === "" ? href : lib.slice(href, 0, href.length - hash.length));
+
+  const hop = (request) => {
+    const pairs = list();
+    const { entries } = headerSlots(request.headers);
+    for (let i = 0; i < entries.length; i++) append(pairs, [entries[i].key, entries[i].value]);
+    const url = withoutHash(request.address);
+    const answer = apply(fetchHook, undefined, [request.method, url, arrayOf(pairs), request.bytes, (stop) => onAbort(request.signal, stop)]);
+    return react(answer, (given) => {
+      const { status, statusText, headers: received, body } = given;
+      const headers = newHeaders(received);
+      const location = isRedirect(status) ? findHeader(headerSlots(headers), "location") : null;
+      if (location !== null && request.mode === "error") throw new TypeError("The server redirected, which the request does not allow.");
+      if (location === null || request.mode === "manual") {
+        const empty = body === null || body === undefined || request.method === "HEAD" || status === 204 || status === 205 || status === 304;
+        return newResponse({
+          __proto__: null, type: "basic", url, redirected: request.redirects > 0, status, statusText, headers: freezeHeaders(headers),
+          body: empty ? null : bytesBody(body),
+        });
+      }
+      return redirect(request, status, location);
+    }, rethrow);
+  };
+  const redirect = (request, status, location) => {
+    const { address, headers } = request;
+    const next = native.address(location, address.href);
+    if (next === undefined) throw new TypeError(`The server redirected to an invalid address: ${location}`);
+    if (next.scheme !== "http" && next.scheme !== "https") throw new TypeError(`The server redirected to ${next.scheme}:, which is not followed.`);
+    if (request.redirects >= MOST_REDIRECTS) throw new TypeError(`The server redirected more than ${MOST_REDIRECTS} times.`);
+    const target = headerSlots(headers);
+    const drops = ((status === 301 || status === 302) && request.method === "POST") || (status === 303 && request.method !== "GET" && request.method !== "HEAD");
+    if (drops) {
+      const names = ["content-encoding", "content-language", "content-location", "content-type", "content-length"];
+      for (let i = 0; i < names.length; i++) removeHeader(target, names[i]);
+    }
+    if (next.origin !== address.origin) {
+      const names = ["authorization", "proxy-authorization", "cookie", "host"];
+      for (let i = 0; i < names.length; i++) removeHeader(target, names[i]);
+    }
+    return hop({
+      ...request, __proto__: null, method: drops ? "GET" : request.method, bytes: drops ? null : request.bytes, address: next, headers,
+      redirects: request.redirects + 1,
+    });
+  };
+});

@@ -1,0 +1,113 @@
+//! What `fetch` and its types need of addresses, and searching in bytes.
+
+use base64::Engine as _;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use rquickjs::{Ctx, Exception, Function, Object, Result, Value};
+use url::Url;
+
+use super::bytes;
+
+pub(super) fn add<'js>(ctx: &Ctx<'js>, natives: &Object<'js>) -> Result<()> {
+    natives.set("address", Function::new(ctx.clone(), address)?)?;
+    natives.set("dataUrl", Function::new(ctx.clone(), data_url)?)?;
+    natives.set("formDecode", Function::new(ctx.clone(), form_decode)?)?;
+    natives.set("findBytes", Function::new(ctx.clone(), find_bytes)?)?;
+    natives.set("randomBytes", Function::new(ctx.clone(), random_bytes)?)
+}
+
+/// `address(input, base) -> {href, scheme, origin, hash, credentials} | undefined`: an absolute URL, if it is one. An
+/// empty base is none.
+fn address<'js>(ctx: Ctx<'js>, input: String, base: String) -> Result<Option<Object<'js>>> {
+    let base = (!base.is_empty()).then(|| Url::parse(&base)).transpose();
+    let Ok(Ok(url)) = base.map(|base| Url::options().base_url(base.as_ref()).parse(&input)) else { return Ok(None) };
+    let parts = Object::new(ctx)?;
+    parts.set_prototype(None)?;
+    parts.set("href", url.as_str())?;
+    parts.set("scheme", url.scheme())?;
+    parts.set("origin", url.origin().ascii_serialization())?;
+    parts.set("hash", url.fragment().map(|fragment| format!("#{fragment}")).unwrap_or_default())?;
+    parts.set("credentials", !url.username().is_empty() || url.password().is_some())?;
+    Ok(Some(parts))
+}
+
+/// `dataUrl(href) -> {type, body: Uint8Array} | undefined`: the "data: URL processor" of Fetch. The type is as written;
+/// undefined for a URL without a comma or with malformed base64.
+fn data_url<'js>(ctx: Ctx<'js>, href: String) -> Result<Option<Object<'js>>> {
+    let rest = href.strip_prefix("data:").unwrap_or(&href);
+    let rest = rest.split('#').next().unwrap_or(rest);
+    let Some((mime, body)) = rest.split_once(',') else { return Ok(None) };
+    let mime = mime.trim_matches(|c: char| c.is_ascii_whitespace());
+    bytes::charge(&ctx, body.len())?;
+    let mut body = percent_decode(body.as_bytes());
+    let mut kind = mime;
+    if let Some(before) = strip_base64(mime) {
+        kind = before;
+        body.retain(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0C));
+        let Ok(decoded) = FORGIVING.decode(&body) else { return Ok(None) };
+        body = decoded;
+    }
+    let result = Object::new(ctx.clone())?;
+    result.set_prototype(None)?;
+    result.set("type", kind)?;
+    result.set("body", bytes::new_bytes(&ctx, &body)?)?;
+    Ok(Some(result))
+}
+
+/// What stands before `; base64` at the end, spaces allowed between the two.
+fn strip_base64(mime: &str) -> Option<&str> {
+    let (at, tail) = (mime.len().checked_sub(6)?, mime.get(mime.len().checked_sub(6)?..)?);
+    tail.eq_ignore_ascii_case("base64").then_some(())?;
+    mime[..at].trim_end_matches(' ').strip_suffix(';')
+}
+
+fn percent_decode(text: &[u8]) -> Vec<u8> {
+    let digit = |at: usize| text.get(at).and_then(|byte| char::from(*byte).to_digit(16));
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        match (byte, digit(at + 1), digit(at + 2)) {
+            (b'%', Some(high), Some(low)) => {
+                decoded.push((high * 16 + low) as u8);
+                at += 3;
+            }
+            _ => {
+                decoded.push(byte);
+                at += 1;
+            }
+        }
+    }
+    decoded
+}
+
+/// `formDecode(text) -> text`: a name or a value of application/x-www-form-urlencoded.
+fn form_decode(text: String) -> String {
+    String::from_utf8_lossy(&percent_decode(text.replace('+', " ").as_bytes())).into_owned()
+}
+
+/// `findBytes(buffer, offset, length, needle) -> index | -1`, counted from `offset`.
+fn find_bytes<'js>(buffer: Value<'js>, offset: f64, length: f64, needle: String) -> f64 {
+    bytes::with_bytes(&buffer, offset, length, |bytes| {
+        let needle = needle.as_bytes();
+        let found = bytes.windows(needle.len().max(1)).position(|window| window == needle);
+        found.map_or(-1.0, |at| at as f64)
+    })
+}
+
+/// `randomBytes(count) -> Uint8Array`, fresh from the system.
+fn random_bytes(ctx: Ctx<'_>, count: u32) -> Result<Value<'_>> {
+    bytes::charge(&ctx, count as usize)?;
+    let mut random = vec![0; count as usize];
+    if getrandom::fill(&mut random).is_err() {
+        return Err(Exception::throw_message(&ctx, "The system gives no random bytes"));
+    }
+    bytes::new_bytes(&ctx, &random)
+}
+
+/// The "forgiving-base64 decode" of Infra, after it took whitespace out.
+const FORGIVING: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_decode_allow_trailing_bits(true),
+);
