@@ -2,6 +2,8 @@
 //!
 //! One test, because the allocator counts the whole process.
 
+#![allow(clippy::print_stdout, reason = "the measured costs are worth seeing")]
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;

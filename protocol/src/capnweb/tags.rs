@@ -42,7 +42,7 @@ pub(crate) fn canonical_bigint(text: &str) -> String {
 
 pub(crate) fn decode_base64(text: &str) -> Option<Vec<u8>> {
     // The crate is laxer about padding than browsers are.
-    base64_length(text)?;
+    base64_shape(text.as_bytes())?;
     BASE64.decode(text).ok()
 }
 
@@ -50,20 +50,25 @@ pub(crate) fn encode_base64(bytes: &[u8], out: &mut String) {
     BASE64.encode_string(bytes, out);
 }
 
-/// The decoded length of base64 text, or `None` if it is not.
+/// The decoded length of base64 text, or `None` if it is not: the verdict of [`decode_base64`] without its memory.
 pub(crate) fn base64_length(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
+    let (digits, length) = base64_shape(text.as_bytes())?;
+    let is_digit = |byte: &u8| matches!(byte, b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'+' | b'/');
+    // Without an early end, so that the compiler can look at many at once.
+    digits.iter().fold(true, |good, byte| good & is_digit(byte)).then_some(length)
+}
+
+/// The digits without padding, and the decoded length, if digits and padding are of a number that can be.
+fn base64_shape(bytes: &[u8]) -> Option<(&[u8], usize)> {
     let padding = bytes.iter().rev().take(2).take_while(|byte| **byte == b'=').count();
     let digits = &bytes[..bytes.len() - padding];
-    if !digits.iter().all(|byte| matches!(byte, b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'+' | b'/')) {
-        return None;
-    }
     let needed = match digits.len() % 4 {
         0 => 0,
         1 => return None,
         rest => 4 - rest,
     };
-    (padding == 0 || padding == needed).then_some(digits.len() / 4 * 3 + (digits.len() % 4).saturating_sub(1))
+    let length = digits.len() / 4 * 3 + (digits.len() % 4).saturating_sub(1);
+    (padding == 0 || padding == needed).then_some((digits, length))
 }
 
 pub(crate) fn fits_kind(length: usize, kind: BytesKind) -> bool {

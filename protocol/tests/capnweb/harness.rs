@@ -53,6 +53,10 @@ impl Caller {
 }
 
 impl Pending {
+    pub(crate) fn is_settled(&self) -> bool {
+        self.slot.lock().unwrap().is_some()
+    }
+
     pub(crate) fn result(&self) -> Option<CallResult> {
         self.slot.lock().unwrap().take()
     }

@@ -4,7 +4,6 @@
 
 mod bounds;
 mod frames;
-mod fuzzing;
 mod harness;
 mod peers;
 mod replay;

@@ -12,11 +12,13 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use codemode_protocol::capnweb::expression::{self, DataLimits, DroppedKeys};
-use codemode_protocol::capnweb::{IncomingCall, Stub, Target, Value, WireLimits, target_fn};
+use codemode_protocol::capnweb::{
+    BytesKind, ErrorValue, IncomingCall, Stub, TableSizes, Target, Value, WireLimits, target_fn,
+};
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
-use crate::harness::{Caller, Peer, json, not_a_function};
+use crate::harness::{Caller, Peer, json, not_a_function, object};
 
 const TRACE: &str = include_str!("../data/capnweb-trace.jsonl");
 
@@ -147,7 +149,7 @@ fn stub(args: &mut [Value], at: usize) -> Option<Stub> {
 }
 
 fn tool_call(id: &str, name: &str, args: Value) -> Value {
-    crate::harness::object([("toolCallId", id.into()), ("name", name.into()), ("args", args)])
+    object([("toolCallId", id.into()), ("name", name.into()), ("args", args)])
 }
 
 async fn serve(caller: Caller, state: Arc<State>, push: i64, call: IncomingCall) -> Result<Value, Value> {
@@ -164,12 +166,7 @@ async fn serve(caller: Caller, state: Arc<State>, push: i64, call: IncomingCall)
             let two = caller.call(&dispatch, "", vec![tool_call("t2", "two", empty())]);
             let three = caller.call(&dispatch, "", vec![tool_call("t3", "three", empty())]);
             let results = Value::Array(vec![one, two.await?, three.await?]);
-            Ok(crate::harness::object([
-                ("ok", true.into()),
-                ("results", results),
-                ("undef", Value::Undefined),
-                ("nul", Value::Null),
-            ]))
+            Ok(object([("ok", true.into()), ("results", results), ("undef", Value::Undefined), ("nul", Value::Null)]))
         }
         "slowDispatch" => {
             let dispatch = stub(&mut args, 0).expect("a dispatch");
@@ -269,6 +266,68 @@ fn the_recorded_client_gets_from_us_what_it_got_from_javascript() {
         }
     }
     assert!(compared >= 50, "only {compared} scenarios were compared");
+}
+
+/// What the recorded client did, in order: the scenario, the method and the arguments of each call.
+fn client_calls() -> Vec<(&'static str, &'static str, Vec<Value>)> {
+    let dispatch = || {
+        Value::Local(target_fn(|call| async move {
+            let request = call.args.into_iter().flatten().next().unwrap_or_default();
+            let field = |name: &str| request.as_object().and_then(|request| request.get(name)).cloned();
+            let (id, name) = (field("toolCallId").unwrap_or_default(), field("name").unwrap_or_default());
+            let value = format!("v-{}", name.as_str().unwrap_or_default()).into();
+            Ok(object([("toolCallId", id), ("value", value)]))
+        }))
+    };
+    let failing = target_fn(|_| async { Err(ErrorValue::new("Error", "tool failed").with_code("TOOL_ERR").into()) });
+    let args = Value::Array(vec![1.into(), "two".into(), Value::Array(vec![3.into()]), object([("four", 4.into())])]);
+    let request = object([
+        ("executionId", "e1".into()),
+        ("code", "x".into()),
+        ("opt", Value::Undefined),
+        ("nul", Value::Null),
+        ("when", Value::Date(1_700_000_000_000.0)),
+        ("bytes", Value::Bytes(BytesKind::Uint8Array, vec![1, 2, 3])),
+    ]);
+    vec![
+        ("01", "protocolVersion", vec![]),
+        ("02", "execute", vec![request, dispatch(), dispatch()]),
+        ("03", "invokeHandle", vec!["e1".into(), "h1".into(), args]),
+        ("03", "closeHandles", vec!["e1".into()]),
+        ("04", "execute", vec![object([("executionId", "e2".into())]), Value::Local(failing), Value::Null]),
+        ("05", "throwCode", vec![]),
+        ("05", "throwSub", vec![]),
+        ("05", "throwSubNoName", vec![]),
+        ("05", "throwString", vec![]),
+    ]
+}
+
+#[test]
+fn the_recorded_server_gets_from_us_what_it_got_from_the_javascript_client() {
+    let connection = connections().swap_remove(0);
+    let mut records = connection.records.iter().peekable();
+    let mut peer = Peer::new(crate::harness::nobody());
+    let main = peer.session.main();
+    for (scenario, method, args) in client_calls() {
+        let pending = peer.caller.call(&main, method, args);
+        let (mut ours, mut theirs) = (peer.frames(), Vec::new());
+        // The exchange of one call ends when the client releases it, which it does once.
+        loop {
+            let record = records.next().expect("the recording goes on");
+            assert_eq!(number(&record.scenario), scenario);
+            if record.to_server {
+                theirs.push(record.frame.clone());
+            } else {
+                ours.extend(peer.feed(&[&record.frame]));
+            }
+            let next = records.peek().map(|next| next.frame.as_str()).unwrap_or_default();
+            if pending.is_settled() && theirs.len() >= ours.len() && next.starts_with(r#"["push",["pipeline",0"#) {
+                break;
+            }
+        }
+        assert_eq!(normalised(ours), normalised(theirs), "{scenario} {method}");
+    }
+    assert_eq!(peer.session.stats(), TableSizes::default());
 }
 
 #[test]

@@ -1,4 +1,8 @@
-//! The fuzz functions, driven from seeded generators. A find becomes a named test at the end.
+//! The fuzz functions, driven from seeded generators: a fixed number of seeds, or `FUZZ_SECONDS` of them.
+//!
+//! A find becomes a named test at the end.
+
+use std::time::{Duration, Instant};
 
 use codemode_protocol::capnweb::fuzz;
 
@@ -131,8 +135,7 @@ struct Ids {
 
 #[test]
 fn no_sequence_of_frames_breaks_more_than_its_own_session() {
-    for seed in 0..3000 {
-        let mut random = Random(seed);
+    for_each_seed(1500, |mut random| {
         let mut state = Ids::default();
         let mut text = Vec::new();
         for _ in 0..1 + random.below(40) {
@@ -143,36 +146,41 @@ fn no_sequence_of_frames_breaks_more_than_its_own_session() {
             text.extend_from_slice(&frame);
             text.push(b'\n');
         }
-        run(seed, || fuzz::frames(&text));
-    }
+        fuzz::frames(&text);
+    });
 }
 
 #[test]
 fn no_text_is_judged_differently_by_the_check_and_the_parser() {
-    for seed in 0..3000 {
-        let mut random = Random(seed);
+    for_each_seed(3000, |mut random| {
         let mut text = random.expr(0, &mut Ids::default()).into_bytes();
         if random.below(2) == 0 {
             random.damage(&mut text);
         }
-        run(seed, || fuzz::data(&text));
-    }
+        fuzz::data(&text);
+    });
 }
 
 #[test]
 fn two_peers_settle_every_call_once_and_leave_nothing_behind() {
-    for seed in 0..3000 {
-        let mut random = Random(seed);
+    for_each_seed(1500, |mut random| {
         let length = 20 + random.below(600);
         let ops: Vec<u8> = (0..length).map(|_| random.next() as u8).collect();
-        run(seed, || fuzz::peers(&ops));
-    }
+        fuzz::peers(&ops);
+    });
 }
 
-/// Names the seed of a failure.
-fn run(seed: u64, case: impl FnOnce() + std::panic::UnwindSafe) {
-    if let Err(panic) = std::panic::catch_unwind(case) {
-        let message = panic.downcast_ref::<String>().cloned().unwrap_or_default();
-        panic!("seed {seed}: {message}");
+/// Runs a case with each seed and names the one that fails.
+fn for_each_seed(seeds: u64, case: impl Fn(Random) + std::panic::RefUnwindSafe) {
+    let seconds = std::env::var("FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
+    let until = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    for seed in 0.. {
+        if until.map_or(seed >= seeds, |until| Instant::now() >= until) {
+            break;
+        }
+        if let Err(panic) = std::panic::catch_unwind(|| case(Random(seed))) {
+            let message = panic.downcast_ref::<String>().cloned().unwrap_or_default();
+            panic!("seed {seed}: {message}");
+        }
     }
 }
