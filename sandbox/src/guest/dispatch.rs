@@ -168,7 +168,7 @@ pub(super) fn call(state: &State, provider: i32, tool: &Val, args: Vec<Val>) -> 
     let (promise, resolve, reject) = cx.promise()?;
     match prepare(state, provider, tool, args) {
         Ok((address, provider, tool, args_json)) => {
-            let charge = Charge::of(args_json.len());
+            let charge = Charge::of(QUEUED_BYTES + args_json.len() + tool.len());
             let settle = Settle { resolve, reject, address };
             state.calls.start(state, Queued { settle, provider, tool, args_json, _charge: charge });
         }
@@ -260,7 +260,9 @@ fn may_hold_binary(json: &str) -> bool {
 /// Deep nesting costs memory of ours, never stack.
 fn decode_binaries(state: &State, root: &Val, address: &str) -> Js<()> {
     let mut open = vec![root.clone()];
+    let mut charge = Charge::NONE;
     while let Some(container) = open.pop() {
+        charge.resize(open.capacity() * size_of::<Val>());
         let keys: Keys = container.own_keys()?;
         for at in 0..keys.len() {
             let child = container.get_atom(keys.atom(at))?;
@@ -313,6 +315,9 @@ fn set(cx: Cx, object: &Val, key: rquickjs::qjs::JSAtom, value: Val) -> Js<()> {
 
 /// [`BINARY_TAG`] for the engine's interface.
 const TAG: &std::ffi::CStr = c"__codemode_binary_v1__";
+
+/// What a waiting call holds besides its texts, roughly.
+const QUEUED_BYTES: usize = 512;
 
 /// Bytes of each part of an address that texts show.
 const ADDRESS_BYTES: u64 = 256;

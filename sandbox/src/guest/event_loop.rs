@@ -61,10 +61,16 @@ fn wait(state: &State) -> bool {
     if state.clock.check().is_some() {
         return false;
     }
-    state.socket.write(&FromChild::Waiting { answered: state.calls.answered() }.encode());
-    let (left, waiting) = state.clock.wait();
-    let received = state.socket.read(Some(left));
-    state.clock.resume(waiting);
+    let received = match state.socket.take_buffered() {
+        Some(frame) => Received::Frame(frame),
+        None => {
+            state.socket.write(&FromChild::Waiting { answered: state.calls.answered() }.encode());
+            let (left, waiting) = state.clock.wait();
+            let received = state.socket.read(Some(left));
+            state.clock.resume(waiting);
+            received
+        }
+    };
     match received {
         Received::Frame(ToChild::Reply { call, outcome }) => state.calls.answer(state, call, outcome),
         Received::Frame(ToChild::Run(_)) => super::socket::broken(),

@@ -56,10 +56,8 @@ impl Socket {
         let Some(descriptor) = self.descriptor.get() else { return Received::Nothing };
         let deadline = nanoseconds.map(|left| super::clock::monotonic().saturating_add(left));
         loop {
-            match self.buffered() {
-                Ok(Some(frame)) => return Received::Frame(frame),
-                Ok(None) => {}
-                Err(_) => broken(),
+            if let Some(frame) = self.take_buffered() {
+                return Received::Frame(frame);
             }
             if let Some(deadline) = deadline {
                 match poll(descriptor, deadline.saturating_sub(super::clock::monotonic())) {
@@ -72,7 +70,11 @@ impl Socket {
         }
     }
 
-    /// A whole frame that is here already.
+    /// A whole frame that came with an earlier one, without asking the kernel.
+    pub(super) fn take_buffered(&self) -> Option<ToChild> {
+        self.buffered().unwrap_or_else(|_| broken())
+    }
+
     fn buffered(&self) -> Result<Option<ToChild>, FrameError> {
         let mut buffer = self.buffer.borrow_mut();
         let Some(header) = buffer.first_chunk::<HEADER_BYTES>() else { return Ok(None) };
