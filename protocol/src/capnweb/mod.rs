@@ -3,6 +3,40 @@
 //! A [`Session`](session::Session) is one end of one connection. Its driver feeds it text frames and the time, and
 //! does what [`poll_output`](session::Session::poll_output) says: send a frame, run a call of the peer, hand the
 //! result of a call to whoever made it, close the socket. PROTOCOL.md describes the wire.
+//!
+//! ```
+//! use codemode_protocol::capnweb::{CallMode, Output, Session, SessionConfig, Value, WireLimits, target_fn};
+//! use futures_util::FutureExt;
+//! use std::time::Duration;
+//!
+//! let now = Duration::ZERO;
+//! let session = || {
+//!     let main = target_fn(|call| async move { Ok(Value::Array(call.args.unwrap_or_default())) });
+//!     Session::new(SessionConfig { main, limits: WireLimits::default() }, now)
+//! };
+//! let (mut client, mut server) = (session(), session());
+//!
+//! let main = client.main();
+//! let call = client.call(&main, vec!["echo".into()], Some(vec!["hello".into()]), CallMode::Pull)?;
+//! let settled = loop {
+//!     match client.poll_output() {
+//!         Some(Output::Send(frame)) => server.receive(&frame, now),
+//!         Some(Output::Settled { call, result }) => break (call, result),
+//!         _ => {}
+//!     }
+//!     match server.poll_output() {
+//!         Some(Output::Send(frame)) => client.receive(&frame, now),
+//!         Some(Output::Invoke { id, target, call }) => {
+//!             // A real driver polls the future now and answers when it is ready.
+//!             let result = target.call(call).now_or_never().expect("echo does not wait");
+//!             server.respond(id, result);
+//!         }
+//!         _ => {}
+//!     }
+//! };
+//! assert_eq!(settled, (call, Ok(Value::Array(vec!["hello".into()]))));
+//! # Ok::<(), codemode_protocol::capnweb::EncodeError>(())
+//! ```
 
 pub mod cancel;
 mod check;

@@ -451,6 +451,8 @@ fn property_paths_on_results_work_like_javascript() {
         (r#"["list",0]"#, ",[]", r#"["reject",2,["error","TypeError","'list.0' is not a function."]]"#),
         ("[]", ",[1]", r#"["reject",2,["error","TypeError","'' is not a function."]]"#),
         (r#"["target","echo"]"#, ",[5]", r#"["resolve",2,5]"#),
+        (r#"["target"]"#, "", r#"["resolve",2,["export",-1]]"#),
+        (r#"["target"]"#, ",[5]", r#"["reject",2,["error","TypeError","'' is not a function."]]"#),
         (r#"["encoded","deep",0]"#, "", r#"["resolve",2,["date",5]]"#),
         (
             r#"["encoded","deep","x"]"#,

@@ -15,6 +15,7 @@ mod queue;
 mod receive;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
@@ -266,6 +267,19 @@ impl Fault {
 impl From<DecodeError> for Fault {
     fn from(error: DecodeError) -> Self {
         Fault::Decode(error)
+    }
+}
+
+impl fmt::Debug for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Output::Send(text) => f.debug_tuple("Send").field(text).finish(),
+            Output::Invoke { id, call, .. } => f.debug_struct("Invoke").field("id", id).field("call", call).finish(),
+            Output::Settled { call, result } => {
+                f.debug_struct("Settled").field("call", call).field("result", result).finish()
+            }
+            Output::Closed(reason) => f.debug_tuple("Closed").field(reason).finish(),
+        }
     }
 }
 

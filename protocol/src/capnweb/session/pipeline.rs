@@ -292,7 +292,7 @@ impl Session {
     ) -> Result<(), Fault> {
         let mut from = 0;
         loop {
-            let found = find(&stored.value, &path, from);
+            let found = find(&stored.value, &path, from, args.is_some());
             match found {
                 Found::Target(target, at) => {
                     let target = Arc::clone(target);
@@ -446,7 +446,8 @@ impl Job {
 }
 
 /// Follows a path as JavaScript peers do: own properties only, and nothing that `Object.prototype` has.
-fn find<'v>(value: &'v Value, path: &[PathKey], from: usize) -> Found<'v> {
+/// An object at the end of the path is a value to be had, unless it is what is called.
+fn find<'v>(value: &'v Value, path: &[PathKey], from: usize, called: bool) -> Found<'v> {
     let mut place = Some(value);
     for (at, key) in path.iter().enumerate().skip(from) {
         place = match place {
@@ -473,8 +474,8 @@ fn find<'v>(value: &'v Value, path: &[PathKey], from: usize) -> Found<'v> {
         };
     }
     match place {
-        Some(Value::Local(target)) => Found::Target(target, path.len()),
-        Some(Value::Stub(stub)) => Found::Stub(stub, path.len()),
+        Some(Value::Local(target)) if called => Found::Target(target, path.len()),
+        Some(Value::Stub(stub)) if called => Found::Stub(stub, path.len()),
         Some(value) => Found::Value(value),
         None => Found::Undefined,
     }
