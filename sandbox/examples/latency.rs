@@ -33,12 +33,27 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         percentiles("2 ms between runs", paced, None)?;
         for in_flight in [1, 2, 8, 32] {
+            let before = cpu(&pool);
             let (times, took) = saturate(&pool, in_flight, Duration::from_secs(seconds)).await;
+            let runs = times.len().max(1) as u64;
             percentiles(&format!("{in_flight} in flight"), times, Some(took))?;
+            let [own, zygote, children] = std::array::from_fn(|at| (cpu(&pool)[at] - before[at]) * 10_000 / runs);
+            writeln!(io::stdout(), "    CPU a run: pool {own} µs, zygote {zygote} µs, child {children} µs")?;
         }
         pool.dispose().await;
         Ok(())
     })
+}
+
+/// Hundredths of a second that pool, zygote and ended children have used so far.
+fn cpu(pool: &PoolExecutor) -> [u64; 3] {
+    let fields = |pid: &str| -> Vec<u64> {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let rest = stat.rsplit(") ").next().unwrap_or_default().split(' ');
+        rest.skip(11).take(4).filter_map(|field| field.parse().ok()).collect()
+    };
+    let (own, zygote) = (fields("self"), fields(&pool.status().zygote.unwrap_or_default().to_string()));
+    [own.iter().take(2).sum(), zygote.iter().take(2).sum(), zygote.iter().skip(2).sum()]
 }
 
 async fn saturate(pool: &Arc<PoolExecutor>, in_flight: usize, time: Duration) -> (Vec<Duration>, Duration) {

@@ -5,8 +5,12 @@ use std::{fs, io};
 /// The user-visible number of bytes, descriptors or processes.
 type Bound = u64;
 
-/// Descriptors of the zygote: its own, and those of the fork under way.
-const ZYGOTE_DESCRIPTORS: Bound = 32;
+/// Descriptors of the zygote. It holds few, but the kernel also counts those that it has sent and the pool has not yet
+/// taken, over all processes of the user.
+const ZYGOTE_DESCRIPTORS: Bound = 4096;
+
+/// Descriptors of a child: the null device three times, and its socket.
+const CHILD_DESCRIPTORS: Bound = 4;
 
 /// Below every other process of the machine that did not ask for it.
 const NICE: i32 = 5;
@@ -36,9 +40,10 @@ pub(super) fn limit_zygote(address_space: Bound) -> Result<String, String> {
     Ok(format!("{} MiB of address space, no files, no core, no processes", address_space >> 20))
 }
 
-/// No further process. The superuser is exempt from it; seccomp is not.
+/// No further process, no further descriptor. The superuser is exempt from the first; seccomp is not.
 pub(super) fn limit_child() -> io::Result<()> {
-    limit(libc::RLIMIT_NPROC, 0)
+    limit(libc::RLIMIT_NPROC, 0)?;
+    limit(libc::RLIMIT_NOFILE, CHILD_DESCRIPTORS)
 }
 
 fn limit(resource: libc::__rlimit_resource_t, bound: Bound) -> io::Result<()> {

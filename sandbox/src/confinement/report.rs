@@ -85,7 +85,7 @@ pub struct ConfinementReport {
 impl ConfinementReport {
     pub(crate) fn new(layers: Vec<Layer>) -> Self {
         let holds = |name: &&str| layers.iter().any(|layer| layer.name == **name && layer.on);
-        let reached = Level::ALL.iter().copied().take_while(|level| level.needs().iter().all(|name| holds(name)));
+        let reached = Level::ALL.iter().copied().take_while(|level| level.needs().iter().all(&holds));
         let level = reached.last().unwrap_or_default();
         Self { layers, level }
     }

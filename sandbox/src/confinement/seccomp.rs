@@ -69,6 +69,7 @@ const CHILD: &[Rule] = &[
     allow(libc::SYS_clock_gettime, "CPU clock; wall clock where the vDSO has none"),
     allow(libc::SYS_gettimeofday, "the engine's clock where the vDSO has none"),
     allow(libc::SYS_getrandom, "seeds and crypto"),
+    allow(libc::SYS_restart_syscall, "going on waiting after a stop: a frozen control group, a debugger"),
     allow(libc::SYS_rt_sigreturn, "the end of a signal handler"),
     allow(libc::SYS_exit, "its end"),
     allow(libc::SYS_exit_group, "its end"),

@@ -106,11 +106,6 @@ impl RunClock {
         used + CLOCK_SLACK >= allowed
     }
 
-    /// The bound by which the run was killed; decided by [`RunClock::check`] and by nobody else.
-    pub(crate) fn killed(&self) -> Option<Bound> {
-        self.killed
-    }
-
     /// The child's last word is here, or its end; from now on nothing is killed. Returns the bound if it was.
     pub(crate) fn finish(&mut self, now: Duration) -> Option<Bound> {
         self.resume(now);
@@ -242,7 +237,7 @@ mod tests {
     fn a_finished_run_is_never_killed() {
         let mut clock = clock(BOUNDS);
         assert_eq!(clock.finish(ms(1399)), None);
-        assert_eq!((clock.check(ms(9000), ms(9000)), clock.killed()), (Duty::Rest, None));
+        assert_eq!((clock.check(ms(9000), ms(9000)), clock.finish(ms(9000))), (Duty::Rest, None));
     }
 
     #[test]

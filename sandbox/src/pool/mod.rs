@@ -130,7 +130,7 @@ impl PoolExecutor {
         refuse_unavailable(&request)?;
         let bounds = request.bounds(limits);
         let spec = specify(request, &bounds, limits);
-        let mut prepared = Prepared::new(spec, bounds, host, &self.shared, self.runtime.clone());
+        let mut prepared = Box::new(Prepared::new(spec, bounds, host, &self.shared, self.runtime.clone()));
         let arrived = self.shared.now();
         let (ticket, mut admission) = self.shared.admit().await;
         loop {

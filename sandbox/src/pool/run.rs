@@ -50,12 +50,12 @@ impl Prepared {
 
     /// Hands the run to `child`. A child that is dead already gives the run back.
     pub(super) fn begin<'a>(
-        self,
+        self: Box<Self>,
         shared: &'a Shared,
         watchdog: &'a Watchdog,
         child: Arc<ForkedChild>,
         queued: Duration,
-    ) -> Result<Run<'a>, Self> {
+    ) -> Result<Run<'a>, Box<Self>> {
         let bounds = ClockBounds {
             timeout: Duration::from_millis(self.bounds.timeout_ms),
             cpu: Duration::from_millis(self.bounds.cpu_ms),
@@ -86,20 +86,9 @@ impl Prepared {
             calls: self.calls,
             queued,
             runtime: self.runtime,
-            fate: Fate::Open,
+            ended_by_itself: false,
         })
     }
-}
-
-/// What the destructor still has to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
-    /// The run is under way: dropping it cancels it.
-    Open,
-    /// The program has ended by itself; its host calls go on.
-    Ended,
-    /// It was ended; its host calls are told.
-    Stopped,
 }
 
 /// A run with its child.
@@ -116,7 +105,8 @@ pub(super) struct Run<'a> {
     calls: Calls,
     queued: Duration,
     runtime: Handle,
-    fate: Fate,
+    /// Whether the program has ended by itself, so that its host calls go on.
+    ended_by_itself: bool,
 }
 
 /// What the run's loop woke up for.
@@ -136,12 +126,11 @@ impl Run<'_> {
                 self.overruled().unwrap_or_else(|| End::violation(&violation))
             }
         };
-        let stats = self.stats();
-        let by_itself = end.is_the_programs_own();
-        self.fate = if by_itself { Fate::Ended } else { Fate::Stopped };
-        if by_itself {
+        self.ended_by_itself = end.is_the_programs_own();
+        if self.ended_by_itself {
             self.conversation.all_held().for_each(|call| self.calls.start(call));
         }
+        let stats = self.stats().await;
         let logs = self.conversation.take_logs();
         // Gives back the permit and what the run held, before its caller goes on.
         drop(self);
@@ -243,12 +232,20 @@ impl Run<'_> {
         if let Some(end) = self.overruled() {
             return end;
         }
+        let end = self.reaped(REAP_BOUND).await;
+        End::died(end, &self.bounds, self.conversation.started())
+    }
+
+    /// How the child ended, if the zygote tells in time.
+    async fn reaped(&self, bound: Duration) -> Option<ChildEnd> {
+        if let Some(end) = self.child.end.get() {
+            return Some(*end);
+        }
         let told = {
             let _runtime = self.runtime.enter();
-            tokio::time::timeout(REAP_BOUND, self.child.end.wait())
+            tokio::time::timeout(bound, self.child.end.wait())
         };
-        let end = told.await.ok().copied();
-        End::died(end, &self.bounds, self.conversation.started())
+        told.await.ok().copied()
     }
 
     fn reply(&mut self, answer: Answer) {
@@ -280,17 +277,19 @@ impl Run<'_> {
         self.outbox.drain(..sent);
     }
 
-    fn stats(&self) -> Stats {
+    async fn stats(&self) -> Stats {
         let now = self.shared.now();
         let (wall, host_wait) = {
             let clock = self.watched.clock();
             (clock.wall(now), clock.host_wait(now))
         };
-        let reaped = || match self.child.end.get() {
-            Some(ChildEnd::Reaped(exit)) => Some(self.watched.since_start(Duration::from_micros(exit.cpu_us))),
-            _ => None,
+        let cpu = match self.watched.cpu() {
+            Some(cpu) => cpu,
+            None => match self.reaped(REPORT_BOUND).await {
+                Some(ChildEnd::Reaped(exit)) => self.watched.since_start(Duration::from_micros(exit.cpu_us)),
+                _ => Duration::ZERO,
+            },
         };
-        let cpu = self.watched.cpu().or_else(reaped).unwrap_or_default();
         Stats {
             wall_ms: milliseconds(wall),
             cpu_ms: milliseconds(cpu),
@@ -321,7 +320,7 @@ impl Drop for Run<'_> {
             clock.finish(now);
             clock.wall(now)
         };
-        if self.fate != Fate::Ended {
+        if !self.ended_by_itself {
             self.calls.cancel();
         }
         self.shared.finished(held);
@@ -337,6 +336,9 @@ const SMALL_READ: usize = 4 << 10;
 
 /// For the rest of a large frame.
 const LARGE_READ: usize = 256 << 10;
+
+/// How long a run's figures may wait for the zygote's report, when the child is gone before its clock was read.
+const REPORT_BOUND: Duration = Duration::from_millis(10);
 
 /// How long the zygote may take to tell how a child ended.
 const REAP_BOUND: Duration = Duration::from_secs(1);

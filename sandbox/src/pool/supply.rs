@@ -270,6 +270,7 @@ impl Shared {
                 self.fork_failed();
             }
             (Report::Exited { child, exit }, _) => self.exited(child, ChildEnd::Reaped(exit)),
+            (Report::Failed(reason), _) => tracing::error!(reason, "the zygote gives up"),
             (report, _) => tracing::error!(?report, "the zygote reports something out of place"),
         }
     }

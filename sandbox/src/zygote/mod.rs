@@ -36,10 +36,8 @@ static OPTED_IN: AtomicBool = AtomicBool::new(false);
 /// program that calls it needs no other program for its pools. In the zygote's role it does not return.
 ///
 /// ```no_run
-/// fn main() {
-///     codemode_sandbox::run_if_zygote();
-///     // … the program itself
-/// }
+/// codemode_sandbox::run_if_zygote();
+/// // … then the program itself
 /// ```
 pub fn run_if_zygote() {
     OPTED_IN.store(true, Ordering::Relaxed);

@@ -80,22 +80,12 @@ fn serve(parent: i32, address_space: u64) -> io::Result<()> {
     // From here on nobody reads what is written there; a child must not write into the daemon's log.
     sys::duplicate_to(0, 2)?;
     let mut zygote = Zygote { engine, confined, pid: sys::own_pid(), children: HashMap::new() };
-    let mut buffer = vec![0; MAX_MESSAGE];
-    loop {
-        let ready = sys::wait_readable(&[CHANNEL, signals.as_raw_fd()], None)?;
-        if ready[1] {
-            let mut signal = mem::MaybeUninit::<libc::signalfd_siginfo>::uninit();
-            // SAFETY: the place has the size that is given. What is read does not matter: several signals may have
-            // become one.
-            unsafe { libc::read(signals.as_raw_fd(), signal.as_mut_ptr().cast(), size_of::<libc::signalfd_siginfo>()) };
-            zygote.reap(libc::WNOHANG)?;
-        }
-        if ready[0] {
-            match sys::receive_message(CHANNEL, &mut buffer, 0)? {
-                (0, _) => return zygote.end(),
-                (length, _) => zygote.obey(Request::decode(&buffer[..length])?)?,
-            }
-        }
+    // However it ends: the pool is gone, or this process is of no use to it. Nothing of it may stay.
+    let end = zygote.obey_pool(&signals);
+    zygote.end();
+    match end {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
     }
 }
 
@@ -125,6 +115,29 @@ struct Zygote {
 }
 
 impl Zygote {
+    /// Does what the pool asks for, until it closes the channel.
+    fn obey_pool(&mut self, signals: &OwnedFd) -> io::Result<()> {
+        let mut buffer = vec![0; MAX_MESSAGE];
+        loop {
+            let ready = sys::wait_readable(&[CHANNEL, signals.as_raw_fd()], None)?;
+            if ready[1] {
+                let mut signal = mem::MaybeUninit::<libc::signalfd_siginfo>::uninit();
+                // SAFETY: the place has the size that is given. What is read does not matter: several signals may have
+                // become one.
+                unsafe {
+                    libc::read(signals.as_raw_fd(), signal.as_mut_ptr().cast(), size_of::<libc::signalfd_siginfo>())
+                };
+                self.reap()?;
+            }
+            if ready[0] {
+                match sys::receive_message(CHANNEL, &mut buffer, 0)? {
+                    (0, _) => return Ok(()),
+                    (length, _) => self.obey(Request::decode(&buffer[..length])?)?,
+                }
+            }
+        }
+    }
+
     fn obey(&mut self, request: Request) -> io::Result<()> {
         match request {
             Request::Fork { first, count } => {
@@ -155,44 +168,54 @@ impl Zygote {
             pid => pid,
         };
         self.children.insert(pid, child);
-        match Pidfd::open(pid) {
-            Ok(handle) => send(&Report::Forked { child, pid }, &[ours.as_raw_fd(), handle.as_raw_fd()]),
-            Err(error) => {
-                // The child sees its socket end and goes; it is reaped under an id that nobody knows.
+        let handed_over = Pidfd::open(pid)
+            .and_then(|handle| send(&Report::Forked { child, pid }, &[ours.as_raw_fd(), handle.as_raw_fd()]));
+        match handed_over {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                // Such as too many descriptors on their way. The child sees its socket end and goes; nobody knows it.
+                self.children.insert(pid, NOBODY);
                 refuse(child, &error)
             }
+            other => other,
         }
     }
 
-    fn reap(&mut self, flags: i32) -> io::Result<()> {
-        loop {
-            let (mut status, mut usage) = (0, mem::MaybeUninit::<libc::rusage>::zeroed());
-            // SAFETY: both are valid places for the answer.
-            let pid = unsafe { libc::wait4(-1, &raw mut status, flags, usage.as_mut_ptr()) };
-            if pid <= 0 {
-                return Ok(());
-            }
-            // SAFETY: zeroed is a valid rusage, and the call has filled it in.
-            let usage = unsafe { usage.assume_init() };
-            let cpu_us = microseconds(usage.ru_utime) + microseconds(usage.ru_stime);
-            let exit = Exit { status, cpu_us, peak_rss_kib: usage.ru_maxrss.unsigned_abs() };
+    /// Reports every child that has ended.
+    fn reap(&mut self) -> io::Result<()> {
+        while let Some((pid, exit)) = wait(libc::WNOHANG) {
             if let Some(child) = self.children.remove(&pid) {
                 send(&Report::Exited { child, exit }, &[])?;
             }
         }
+        Ok(())
     }
 
-    /// The pool is gone: nothing of this may stay.
-    fn end(&mut self) -> io::Result<()> {
+    /// Ends every child.
+    fn end(&mut self) {
         for pid in self.children.keys() {
             // SAFETY: takes no pointers; the number is that of a child until it was reaped.
             unsafe { libc::kill(*pid, libc::SIGKILL) };
         }
-        // Nobody receives the reports any more.
-        self.children.clear();
-        self.reap(0)
+        while wait(0).is_some() {}
     }
 }
+
+/// The next child that has ended, and how; none when there is none.
+fn wait(flags: i32) -> Option<(i32, Exit)> {
+    let (mut status, mut usage) = (0, mem::MaybeUninit::<libc::rusage>::zeroed());
+    // SAFETY: both are valid places for the answer.
+    let pid = unsafe { libc::wait4(-1, &raw mut status, flags, usage.as_mut_ptr()) };
+    if pid <= 0 {
+        return None;
+    }
+    // SAFETY: zeroed is a valid rusage, and the call has filled it in.
+    let usage = unsafe { usage.assume_init() };
+    let cpu_us = microseconds(usage.ru_utime) + microseconds(usage.ru_stime);
+    Some((pid, Exit { status, cpu_us, peak_rss_kib: usage.ru_maxrss.unsigned_abs() }))
+}
+
+/// The id of children that the pool never heard of.
+const NOBODY: ChildId = ChildId(u64::MAX);
 
 fn refuse(child: ChildId, error: &io::Error) -> io::Result<()> {
     send(&Report::ForkFailed { child, errno: error.raw_os_error().unwrap_or(0) }, &[])
