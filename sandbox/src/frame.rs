@@ -13,6 +13,8 @@ use std::fmt;
 
 use codemode_protocol::{ErrorDetails, LogLevel, ResultLimits, Termination};
 
+use bytes::{Reader, Writer};
+
 /// Exit status of a child that could not serve a native allocation within its memory limit. The `Memory` frame went
 /// out before it, unless the socket was gone.
 pub(crate) const RESERVED_MEMORY_EXIT: i32 = 77;
@@ -371,7 +373,7 @@ impl ToChild {
     /// # Errors
     /// Anything that [`ToChild::encode`] does not write.
     pub(crate) fn decode(kind: u8, payload: &[u8]) -> Result<Self, FrameError> {
-        let mut input = Reader { rest: payload };
+        let mut input = Reader::new(payload);
         let frame = match kind {
             kind::RUN => Self::Run(Box::new(read_spec(&mut input)?)),
             kind::REPLY => {
@@ -430,7 +432,7 @@ impl FromChild {
     /// # Errors
     /// Anything that [`FromChild::encode`] does not write.
     pub(crate) fn decode(kind: u8, payload: &[u8]) -> Result<Self, FrameError> {
-        let mut input = Reader { rest: payload };
+        let mut input = Reader::new(payload);
         let frame = match kind {
             kind::READY => Self::Ready,
             kind::WAITING => Self::Waiting { answered: input.u32()? },
@@ -567,121 +569,6 @@ fn nth<T: Copy>(all: &[T], code: u8) -> Result<T, FrameError> {
     all.get(usize::from(code)).copied().ok_or(FrameError::BadField)
 }
 
-/// Builds one frame; the length is filled in at the end.
-struct Writer {
-    out: Vec<u8>,
-}
-
-impl Writer {
-    fn new(kind: u8, capacity: usize) -> Self {
-        let mut out = Vec::with_capacity(HEADER_BYTES + capacity);
-        out.extend_from_slice(&[0, 0, 0, 0, kind]);
-        Self { out }
-    }
-
-    fn u8(&mut self, value: u8) {
-        self.out.push(value);
-    }
-
-    fn u32(&mut self, value: u32) {
-        self.out.extend_from_slice(&value.to_le_bytes());
-    }
-
-    fn u64(&mut self, value: u64) {
-        self.out.extend_from_slice(&value.to_le_bytes());
-    }
-
-    fn length(&mut self, value: usize) {
-        self.u32(u32::try_from(value).expect("frame fields are bounded far below 4 GiB by the contract"));
-    }
-
-    fn bytes(&mut self, value: &[u8]) {
-        self.length(value.len());
-        self.out.extend_from_slice(value);
-    }
-
-    fn text(&mut self, value: &str) {
-        self.bytes(value.as_bytes());
-    }
-
-    fn optional_text(&mut self, value: Option<&str>) {
-        self.u8(u8::from(value.is_some()));
-        if let Some(value) = value {
-            self.text(value);
-        }
-    }
-
-    fn optional_u32(&mut self, value: Option<u32>) {
-        self.u8(u8::from(value.is_some()));
-        if let Some(value) = value {
-            self.u32(value);
-        }
-    }
-
-    fn finish(mut self) -> Vec<u8> {
-        let rest = u32::try_from(self.out.len() - 4).expect("frames are bounded far below 4 GiB by the contract");
-        self.out[..4].copy_from_slice(&rest.to_le_bytes());
-        self.out
-    }
-}
-
-/// Takes fields off the front of a payload.
-struct Reader<'a> {
-    rest: &'a [u8],
-}
-
-impl<'a> Reader<'a> {
-    fn take<const N: usize>(&mut self) -> Result<[u8; N], FrameError> {
-        let (head, tail) = self.rest.split_first_chunk::<N>().ok_or(FrameError::Truncated)?;
-        self.rest = tail;
-        Ok(*head)
-    }
-
-    fn u8(&mut self) -> Result<u8, FrameError> {
-        self.take::<1>().map(|[byte]| byte)
-    }
-
-    fn bool(&mut self) -> Result<bool, FrameError> {
-        match self.u8()? {
-            0 => Ok(false),
-            1 => Ok(true),
-            _ => Err(FrameError::BadField),
-        }
-    }
-
-    fn u32(&mut self) -> Result<u32, FrameError> {
-        self.take().map(u32::from_le_bytes)
-    }
-
-    fn u64(&mut self) -> Result<u64, FrameError> {
-        self.take().map(u64::from_le_bytes)
-    }
-
-    fn f64(&mut self) -> Result<f64, FrameError> {
-        let value = f64::from_bits(self.u64()?);
-        if value.is_finite() { Ok(value) } else { Err(FrameError::BadField) }
-    }
-
-    fn bytes(&mut self) -> Result<&'a [u8], FrameError> {
-        let length = self.u32()? as usize;
-        let (bytes, tail) = self.rest.split_at_checked(length).ok_or(FrameError::Truncated)?;
-        self.rest = tail;
-        Ok(bytes)
-    }
-
-    fn text(&mut self) -> Result<String, FrameError> {
-        std::str::from_utf8(self.bytes()?).map(str::to_owned).map_err(|_| FrameError::NotUtf8)
-    }
-
-    fn optional<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, FrameError>) -> Result<Option<T>, FrameError> {
-        if self.bool()? { read(self).map(Some) } else { Ok(None) }
-    }
-
-    fn end(&self) -> Result<(), FrameError> {
-        if self.rest.is_empty() { Ok(()) } else { Err(FrameError::Trailing) }
-    }
-}
-
 /// The `Memory` frame, ready to be written when nothing can be allocated any more.
 pub(crate) const MEMORY_FRAME: [u8; HEADER_BYTES] = [1, 0, 0, 0, kind::MEMORY];
 
@@ -692,6 +579,8 @@ pub(crate) const TOOL_NAME_BYTES: u64 = 64 * 1024;
 pub(crate) const MARKER_BYTES: u64 = 256;
 
 const METHOD_BYTES: u64 = 32;
+
+mod bytes;
 
 mod kind {
     pub(super) const RUN: u8 = 1;

@@ -9,6 +9,8 @@ use std::mem::{ManuallyDrop, MaybeUninit};
 
 use rquickjs::qjs;
 
+pub(super) use super::wtf8::{Piece, lossy, pieces};
+
 /// The exception that the engine holds pending in its context.
 #[derive(Debug)]
 pub(super) struct Pending;
@@ -482,61 +484,6 @@ impl Drop for Text {
         // SAFETY: `start` came from the engine and is freed once.
         unsafe { qjs::JS_FreeCString(self.cx.0, self.start) }
     }
-}
-
-/// WTF-8 to UTF-8: a lone surrogate becomes U+FFFD.
-pub(super) fn lossy(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => text.into(),
-        Err(_) => {
-            let mut out = String::with_capacity(bytes.len());
-            for piece in pieces(bytes) {
-                match piece {
-                    Piece::Text(text) => out.push_str(text),
-                    Piece::Surrogate(_) => out.push('\u{fffd}'),
-                }
-            }
-            out.into()
-        }
-    }
-}
-
-/// A run of proper text, or one lone surrogate.
-pub(super) enum Piece<'a> {
-    Text(&'a str),
-    Surrogate(u16),
-}
-
-/// Cuts WTF-8 into proper text and lone surrogates.
-pub(super) fn pieces(bytes: &[u8]) -> impl Iterator<Item = Piece<'_>> {
-    let mut rest = bytes;
-    std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let proper = match std::str::from_utf8(rest) {
-            Ok(text) => text,
-            Err(error) => {
-                let (proper, _) = rest.split_at(error.valid_up_to());
-                // An empty run falls through to the surrogate that stands at the front.
-                std::str::from_utf8(proper).unwrap_or_default()
-            }
-        };
-        if !proper.is_empty() {
-            rest = &rest[proper.len()..];
-            return Some(Piece::Text(proper));
-        }
-        match *rest {
-            [0xed, second @ 0xa0..=0xbf, third @ 0x80..=0xbf, ..] => {
-                rest = &rest[3..];
-                Some(Piece::Surrogate(0xd000 | (u16::from(second & 0x3f) << 6) | u16::from(third & 0x3f)))
-            }
-            _ => {
-                rest = &rest[1..];
-                Some(Piece::Text("\u{fffd}"))
-            }
-        }
-    })
 }
 
 /// Property names that the engine allocated.

@@ -23,6 +23,7 @@ mod serve;
 mod socket;
 mod state;
 mod views;
+mod wtf8;
 
 use rquickjs::{Context, Runtime, qjs};
 
