@@ -1,0 +1,142 @@
+//! The verdict on a text: what kind of program it is, if it parses as a JavaScript module at all.
+
+use std::{
+    ops::Range,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+use oxc_allocator::Allocator;
+use oxc_ast::ast::*;
+use oxc_parser::{ParseOptions, Parser};
+use oxc_semantic::SemanticBuilder;
+use oxc_span::{GetSpan, SourceType, Span};
+
+use super::{examine::examine, scan::scan};
+
+/// What a text is, as far as its place in an arrow function depends on it. Ranges are in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// One arrow function, alone.
+    Arrow,
+    /// `export default` of a function or a class without a name, alone.
+    AnonymousDefault { declaration: Range<usize>, is_function: bool },
+    /// `export default` of anything else, alone.
+    Default { declaration: Range<usize> },
+    /// One function declaration, alone.
+    Function { name: String },
+    /// Statements of which the last is an expression.
+    Expression { statement: usize, expression: Range<usize> },
+    /// Anything else: statements without a value at their end, what does not parse, what costs too much to parse.
+    Other,
+}
+
+/// What the parser may spend on one text, over all the parts that it is parsed in.
+#[derive(Debug)]
+pub(super) struct Budget {
+    work: u64,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { work: WORK }
+    }
+}
+
+/// The shape of `source`.
+pub(super) fn shape(source: &str, budget: &mut Budget) -> Shape {
+    let bound = scan(source);
+    if source.len() > LONGEST || bound.nesting > DEEPEST || bound.work > budget.work {
+        return if bound.lone_arrow { Shape::Arrow } else { Shape::Other };
+    }
+    budget.work -= bound.work;
+    with_program(source, bound.nesting, shape_of).unwrap_or(Shape::Other)
+}
+
+/// What `read` makes of the program that `source` is; `None` when it does not parse.
+///
+/// `nesting` is the bound of [`scan`](scan()).
+pub(super) fn with_program<R>(source: &str, nesting: u64, read: impl FnOnce(&Program<'_>) -> R) -> Option<R> {
+    let stack = STACK_BASE + usize::try_from(nesting).unwrap_or(usize::MAX).saturating_mul(STACK_PER_STEP);
+    let parse = || stacker::maybe_grow(stack, stack, || parse(source, read));
+    // A parser that fails on some text has not parsed it; the gateway around us lives on.
+    catch_unwind(AssertUnwindSafe(parse)).unwrap_or_else(|_| {
+        tracing::error!(bytes = source.len(), "the parser panicked; the program runs as if it did not parse");
+        None
+    })
+}
+
+fn parse<R>(source: &str, read: impl FnOnce(&Program<'_>) -> R) -> Option<R> {
+    let allocator = Allocator::default();
+    let options = ParseOptions { parse_regular_expression: true, ..ParseOptions::default() };
+    let parsed = Parser::new(&allocator, source, SourceType::mjs()).with_options(options).parse();
+    if parsed.panicked || !parsed.diagnostics.is_empty() {
+        return None;
+    }
+    let examination = examine(&parsed.program);
+    if examination.refused || examination.steps > STEPS {
+        return None;
+    }
+    let checked = SemanticBuilder::new().with_check_syntax_error(true).build(&parsed.program);
+    checked.diagnostics.is_empty().then(|| read(&parsed.program))
+}
+
+fn shape_of(program: &Program<'_>) -> Shape {
+    // Directives are kept apart from the statements, and stand before them.
+    match (program.directives.as_slice(), program.body.as_slice()) {
+        ([], [Statement::ExpressionStatement(statement)])
+            if matches!(bare(&statement.expression), Expression::ArrowFunctionExpression(_)) =>
+        {
+            Shape::Arrow
+        }
+        ([], [Statement::ExportDefaultDeclaration(export)]) => shape_of_default(&export.declaration),
+        ([], [Statement::FunctionDeclaration(function)]) => {
+            Shape::Function { name: function.id.as_ref().map(|id| id.name.to_string()).unwrap_or_default() }
+        }
+        (_, [.., Statement::ExpressionStatement(statement)]) => Shape::Expression {
+            statement: statement.span.start as usize,
+            expression: range(bare(&statement.expression).span()),
+        },
+        ([.., directive], []) => {
+            Shape::Expression { statement: directive.span.start as usize, expression: range(directive.expression.span) }
+        }
+        _ => Shape::Other,
+    }
+}
+
+fn shape_of_default(declaration: &ExportDefaultDeclarationKind<'_>) -> Shape {
+    let span = range(declaration.as_expression().map_or(declaration.span(), |expression| bare(expression).span()));
+    match declaration {
+        ExportDefaultDeclarationKind::FunctionDeclaration(function) if function.id.is_none() => {
+            Shape::AnonymousDefault { declaration: span, is_function: true }
+        }
+        ExportDefaultDeclarationKind::ClassDeclaration(class) if class.id.is_none() => {
+            Shape::AnonymousDefault { declaration: span, is_function: false }
+        }
+        _ => Shape::Default { declaration: span },
+    }
+}
+
+/// The expression inside any parentheses: the dialect's parser has no node for them.
+fn bare<'a, 'b>(mut expression: &'b Expression<'a>) -> &'b Expression<'a> {
+    while let Expression::ParenthesizedExpression(parenthesized) = expression {
+        expression = &parenthesized.expression;
+    }
+    expression
+}
+
+fn range(span: Span) -> Range<usize> {
+    span.start as usize..span.end as usize
+}
+
+/// The longest text that is parsed, in bytes; no executor takes a longer program by default.
+const LONGEST: usize = 1 << 20;
+/// The deepest nesting that is parsed: more than any program has that was written to be read.
+pub(super) const DEEPEST: u64 = 8_192;
+/// The most work of [`scan`](scan()) that is parsed: some 130 KiB at three bytes a token, 150 ms on a slow machine.
+const WORK: u64 = 300_000;
+/// The most steps of [`examine`] that are checked.
+const STEPS: u64 = 60_000_000;
+/// Stack that the parser takes however flat its input is, in bytes.
+const STACK_BASE: usize = 128 << 10;
+/// Stack that one step of nesting takes, in bytes: three times what the worst takes in a build without optimisation.
+const STACK_PER_STEP: usize = 8 << 10;

@@ -1,0 +1,1 @@
+//! Inputs that are out to crash or to stall the gateway.

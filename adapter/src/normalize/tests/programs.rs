@@ -1,0 +1,645 @@
+//! Programs as models write them, and as nobody does: made by a grammar from a seed, so that every run sees the same ones.
+
+use std::fmt::Write as _;
+
+/// A source of choices: SplitMix64, the same on every machine.
+pub(super) struct Choices {
+    state: u64,
+}
+
+impl Choices {
+    pub(super) fn new(seed: u64) -> Self {
+        Self { state: seed }
+    }
+
+    fn next(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound.max(1) as u64) as usize
+    }
+
+    fn one_in(&mut self, odds: usize) -> bool {
+        self.below(odds) == 0
+    }
+
+    fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        choices[self.below(choices.len())]
+    }
+
+    /// One text of model output; `seeds` are programs to take pieces from.
+    pub(super) fn program(&mut self, seeds: &[String]) -> String {
+        let mut text = match self.below(12) {
+            0..=2 => self.statements(4),
+            3 => self.arrow_alone(),
+            4 => self.function_alone(),
+            5 => self.default_export(),
+            6 => self.statements(2) + self.separator() + "return " + &self.expression(3),
+            7 => self.imports() + &self.statements(3),
+            8 => self.soup(),
+            9 => seeds[self.below(seeds.len())].clone(),
+            10 => {
+                let first = seeds[self.below(seeds.len())].clone();
+                first + self.separator() + &seeds[self.below(seeds.len())]
+            }
+            _ => self.statements(1) + self.separator() + &seeds[self.below(seeds.len())],
+        };
+        if self.one_in(4) {
+            for _ in 0..=self.below(3) {
+                self.damage(&mut text);
+            }
+        }
+        if self.one_in(5) {
+            text = self.fenced(&text);
+        }
+        if self.one_in(8) {
+            text = format!("{}{text}{}", self.of(SPACES), self.of(SPACES));
+        }
+        text
+    }
+
+    /// One tool name, of characters that matter to identifiers and some that do not.
+    pub(super) fn tool_name(&mut self) -> String {
+        if self.one_in(4) {
+            let word = self.of(WORDS);
+            return format!("{}{word}{}", self.of(NAME_ENDS), self.of(NAME_ENDS));
+        }
+        (0..self.below(8)).map(|_| self.name_character()).collect()
+    }
+
+    fn name_character(&mut self) -> char {
+        match self.below(6) {
+            0..=2 => char::from(b' ' + self.below(95) as u8),
+            3 => char::from_u32(self.below(0x3100) as u32).unwrap_or('-'),
+            4 => char::from_u32(self.below(0x11_0000) as u32).unwrap_or('.'),
+            _ => self.of(SPACES).chars().next().unwrap_or('_'),
+        }
+    }
+
+    fn statements(&mut self, most: usize) -> String {
+        let mut text = String::new();
+        for index in 0..=self.below(most) {
+            if index > 0 {
+                text += self.separator();
+            }
+            text += &self.statement(3);
+        }
+        if self.one_in(3) {
+            text += self.of(ENDS);
+        }
+        text
+    }
+
+    fn separator(&mut self) -> &'static str {
+        self.of(&["\n", ";\n", ";", "\n\n", " ; ", "\r\n", " // c\n", "\n/* c */ ", "\u{2028}", " /*\n*/ ", ";;"])
+    }
+
+    fn statement(&mut self, depth: usize) -> String {
+        if depth == 0 {
+            return self.expression(1);
+        }
+        let deeper = depth - 1;
+        match self.below(24) {
+            0..=5 => self.expression(depth),
+            6 => format!("const {} = {}", self.pattern(1), self.expression(deeper)),
+            7 => format!("let {} = {}", self.name(), self.expression(deeper)),
+            8 => format!("let {}", self.name()),
+            9 => format!("var {} = {}", self.pattern(1), self.expression(deeper)),
+            10 => format!("if ({}) {}", self.expression(deeper), self.branch(deeper)),
+            11 => format!("if ({}) {} else {}", self.expression(1), self.branch(deeper), self.branch(deeper)),
+            12 => format!("for (const {} of {}) {}", self.pattern(1), self.expression(1), self.branch(deeper)),
+            13 => format!("for (let i = 0; i < {}; i++) {}", self.expression(1), self.branch(deeper)),
+            14 => format!("while ({}) {{ {}; break }}", self.expression(1), self.statement(deeper)),
+            15 => format!("do {} while ({})", self.branch(deeper), self.expression(1)),
+            16 => {
+                format!("try {{ {} }} catch ({}) {{ {} }}", self.statement(deeper), self.name(), self.statement(deeper))
+            }
+            17 => format!(
+                "switch ({}) {{ case 1: {}; break; default: {} }}",
+                self.name(),
+                self.statement(deeper),
+                self.statement(deeper)
+            ),
+            18 => format!(
+                "{}function {}({}) {{ {} }}",
+                self.of(&["", "async "]),
+                self.name(),
+                self.parameters(),
+                self.statement(deeper)
+            ),
+            19 => format!("function* {}() {{ yield {} }}", self.name(), self.expression(1)),
+            20 => format!("class {} {{ {} }}", self.name(), self.members(deeper)),
+            21 => format!("{{ {} }}", self.statement(deeper)),
+            22 => format!("{}: {}", self.name(), self.branch(deeper)),
+            _ => match self.below(8) {
+                0 => "'use strict'".into(),
+                1 => format!("throw {}", self.expression(1)),
+                2 => "debugger".into(),
+                3 => format!("for await (const {} of {}) {{}}", self.name(), self.expression(1)),
+                4 => format!("export const {} = 1", self.name()),
+                5 => format!("using {} = {}", self.name(), self.expression(1)),
+                6 => format!("for (const {} in {}) continue", self.name(), self.expression(1)),
+                _ => format!("return {}", self.expression(1)),
+            },
+        }
+    }
+
+    fn branch(&mut self, depth: usize) -> String {
+        match self.below(4) {
+            0 => format!("{};", self.expression(1)),
+            1 => "{}".into(),
+            _ => format!("{{ {} }}", self.statement(depth)),
+        }
+    }
+
+    fn expression(&mut self, depth: usize) -> String {
+        if depth == 0 {
+            return self.atom();
+        }
+        let deeper = depth - 1;
+        match self.below(34) {
+            0..=5 => self.atom(),
+            6 => format!("{} {} {}", self.expression(deeper), self.of(BINARY), self.expression(deeper)),
+            7 => format!("{}{}", self.of(UNARY), self.expression(deeper)),
+            8 => format!("await {}", self.expression(deeper)),
+            9 => format!("codemode.{}({})", self.name(), self.expression(deeper)),
+            10 => format!("{}.{}", self.expression(deeper), self.name()),
+            11 => format!("{}?.{}", self.name(), self.of(&["a", "[0]", "()", "#x", "b.c"])),
+            12 => format!("{}[{}]", self.name(), self.expression(deeper)),
+            13 => format!("({})", self.expression(deeper)),
+            14 => format!("({}, {})", self.expression(deeper), self.expression(deeper)),
+            15 => format!("{}, {}", self.expression(deeper), self.expression(deeper)),
+            16 => format!("{{ {} }}", self.properties(deeper)),
+            17 => format!("({{ {} }})", self.properties(deeper)),
+            18 => format!("[{}, ...{}]", self.expression(deeper), self.name()),
+            19 => format!("({}) => {}", self.parameters(), self.expression(deeper)),
+            20 => format!("async ({}) => {{ {} }}", self.parameters(), self.statement(deeper)),
+            21 => format!("{} => {}", self.name(), self.expression(deeper)),
+            22 => format!("async {} => {}", self.name(), self.expression(deeper)),
+            23 => format!("function {}({}) {{ {} }}", self.of(&["", "f"]), self.parameters(), self.statement(deeper)),
+            24 => format!("class {} {{ {} }}", self.of(&["", "A", "extends B"]), self.members(deeper)),
+            25 => format!("`a${{{}}}b`", self.expression(deeper)),
+            26 => format!("{}`x${{{}}}`", self.name(), self.expression(deeper)),
+            27 => format!(
+                "{} {} {}",
+                self.pattern(1),
+                self.of(&["=", "+=", "??=", "||=", "**="]),
+                self.expression(deeper)
+            ),
+            28 => format!("{} ? {} : {}", self.expression(deeper), self.expression(deeper), self.expression(deeper)),
+            29 => format!("new {}({})", self.name(), self.expression(deeper)),
+            30 => format!("(async () => {{ {} }})()", self.statement(deeper)),
+            31 => format!("Promise.all([{}].map({}))", self.expression(deeper), self.expression(deeper)),
+            32 => format!("{}\n.{}\n.{}", self.name(), self.name(), self.name()),
+            _ => format!("import({})", self.expression(deeper)),
+        }
+    }
+
+    fn atom(&mut self) -> String {
+        match self.below(5) {
+            0..=1 => self.name(),
+            _ => self.of(ATOMS).to_owned(),
+        }
+    }
+
+    fn name(&mut self) -> String {
+        self.of(NAMES).to_owned()
+    }
+
+    fn pattern(&mut self, depth: usize) -> String {
+        if depth == 0 {
+            return self.name();
+        }
+        match self.below(8) {
+            0 => format!("{{ {} }}", self.name()),
+            1 => format!("{{ {}: {}, ...rest }}", self.name(), self.pattern(0)),
+            2 => format!("[{}, {} = 1]", self.pattern(0), self.pattern(0)),
+            3 => format!("{{ {} = {} }}", self.name(), self.atom()),
+            _ => self.name(),
+        }
+    }
+
+    fn parameters(&mut self) -> String {
+        match self.below(6) {
+            0..=1 => String::new(),
+            2 => self.name(),
+            3 => format!("{}, {}", self.pattern(1), self.pattern(1)),
+            4 => format!("{} = {}", self.name(), self.atom()),
+            _ => format!("...{}", self.name()),
+        }
+    }
+
+    fn properties(&mut self, depth: usize) -> String {
+        let mut text = String::new();
+        for _ in 0..self.below(3) {
+            let property = match self.below(9) {
+                0..=2 => format!("{}: {}", self.name(), self.expression(depth)),
+                3 => self.name(),
+                4 => format!("[{}]: {}", self.atom(), self.atom()),
+                5 => format!("{}() {{ return {} }}", self.of(&["m", "async m", "*m", "if", "get"]), self.atom()),
+                6 => format!("get {}() {{ return 1 }}", self.name()),
+                7 => format!("...{}", self.name()),
+                _ => format!("{}: {}", self.of(&["'a b'", "1", "__proto__", "class"]), self.expression(depth)),
+            };
+            let _ = write!(text, "{property}, ");
+        }
+        text
+    }
+
+    fn members(&mut self, depth: usize) -> String {
+        let mut text = String::new();
+        for _ in 0..self.below(4) {
+            let member = match self.below(9) {
+                0 => format!("constructor({}) {{ {} }}", self.parameters(), self.of(&["", "super()", "this.a = 1"])),
+                1 => format!("{} = {}", self.name(), self.expression(depth)),
+                2 => format!("#x = {};", self.expression(depth)),
+                3 => format!("static {{ {} }}", self.statement(depth)),
+                4 => format!(
+                    "{} {}() {{ return this.#x }}",
+                    self.of(&["get", "static", "async", "static async *"]),
+                    self.name()
+                ),
+                5 => format!("m() {{ {} }}", self.statement(depth)),
+                6 => format!("static {};", self.name()),
+                7 => format!("{} = super.{}", self.name(), self.name()),
+                _ => format!("[{}]() {{ #x in this }}", self.atom()),
+            };
+            text += &member;
+            text += self.of(&["\n", "; ", " "]);
+        }
+        text
+    }
+
+    fn arrow_alone(&mut self) -> String {
+        let before = self.of(&["", "", "", "// plan\n", "/* plan */ ", "'use strict';", "(", "\u{feff}", ";"]);
+        let kind = self.of(&["async ", "async ", "", "async\n", "await "]);
+        let parameters = self.parameters();
+        let body = match self.below(3) {
+            0 => self.expression(2),
+            1 => format!("{{ {} }}", self.statements(3)),
+            _ => format!("{{\n  {}\n  return {}\n}}", self.statement(2), self.expression(2)),
+        };
+        let after =
+            self.of(&["", "", ";", " // done", "; /* end */", ";;", ")", "()", ")()", "\n", "\n;", ";\n// end\n"]);
+        format!("{before}{kind}({parameters}) => {body}{after}")
+    }
+
+    fn function_alone(&mut self) -> String {
+        let kind = self.of(&["function ", "async function ", "function* ", "async function* ", "async\nfunction "]);
+        let name = self.of(&["main", "run", "é", "𠮷", "\\u0061b", "await", "eval", "$", "", "async"]);
+        let after = self.of(&["", "", ";", "\nmain()", "\nmain();", " // end", "\nrun", "()", "\n\n"]);
+        format!("{kind}{name}({}) {{ {} }}{after}", self.parameters(), self.statements(2))
+    }
+
+    fn default_export(&mut self) -> String {
+        let declaration = match self.below(9) {
+            0..=1 => self.arrow_alone(),
+            2..=3 => self.function_alone(),
+            4 => format!("class {} {{ {} }}", self.of(&["", "A", "extends B"]), self.members(1)),
+            5 => format!("({})", self.expression(2)),
+            6 => "```\nasync () => 1```".into(),
+            7 => format!("{{ {} }}", self.properties(1)),
+            _ => self.expression(2),
+        };
+        let before = self.of(&["", "", "", "const x = 1;\n", "// c\n"]);
+        let after = self.of(&["", "", ";", "\nx", " // c"]);
+        format!("{before}export default {declaration}{after}")
+    }
+
+    fn imports(&mut self) -> String {
+        let mut text = String::new();
+        for _ in 0..=self.below(2) {
+            let clause = self.of(&[
+                "a from ",
+                "{ a } from ",
+                "{ a as b, c } from ",
+                "* as ns from ",
+                "d, { e } from ",
+                "",
+                "defer * as z from ",
+            ]);
+            let after = self.of(&["\n", ";\n", ";", " with { type: 'json' }\n", "; // c\n", " "]);
+            let _ = write!(text, "import {clause}{}{after}", self.of(&["'lib.js'", "\"x\"", "'node:path'", "`x`"]));
+        }
+        text
+    }
+
+    fn soup(&mut self) -> String {
+        let mut text = String::new();
+        for _ in 0..self.below(14) {
+            text += self.of(TOKENS);
+            text += self.of(&["", " ", " ", "\n"]);
+        }
+        text
+    }
+
+    fn damage(&mut self, text: &mut String) {
+        let at = text.floor_char_boundary(self.below(text.len() + 1));
+        match self.below(6) {
+            0 if at < text.len() => {
+                text.remove(at);
+            }
+            1 => text.truncate(at),
+            2 => text.insert_str(at, self.of(SPACES)),
+            3 => {
+                let rest = text[at..].to_owned();
+                let end = rest.floor_char_boundary(self.below(12).min(rest.len()));
+                text.insert_str(at, &rest[..end]);
+            }
+            _ => text.insert_str(at, self.of(TOKENS)),
+        }
+    }
+
+    fn fenced(&mut self, text: &str) -> String {
+        let tag =
+            self.of(&["js", "javascript", "ts", "typescript", "tsx", "jsx", "", "", "JS", "mjs", "json", "js title=x"]);
+        let open = self.of(&["\n", "\n", "\n", "\r\n", " \n", "\n\n", "", "\t\n  "]);
+        let close = self.of(&[
+            "\n```",
+            "\n```",
+            "\n```",
+            "```",
+            "\n```\n",
+            "\n``` \n",
+            "\n````",
+            "\n```\nHope it helps",
+            "",
+            "\n``",
+        ]);
+        let before = self.of(&["", "", "", "", "Here is the code:\n", " \n"]);
+        format!("{before}```{tag}{open}{text}{close}")
+    }
+}
+
+const NAMES: &[&str] = &[
+    "a",
+    "b",
+    "c",
+    "x",
+    "items",
+    "result",
+    "i",
+    "é",
+    "𠮷",
+    "async",
+    "of",
+    "get",
+    "let",
+    "await",
+    "yield",
+    "arguments",
+    "eval",
+    "undefined",
+    "$",
+    "_",
+    "\\u0061",
+    "static",
+    "from",
+    "target",
+    "Array",
+    "console",
+    "accessor",
+    "using",
+];
+
+const ATOMS: &[&str] = &[
+    "1",
+    "0.5",
+    "1_000",
+    "10n",
+    "0x1f",
+    "010",
+    "''",
+    "'a'",
+    "\"b\\n\"",
+    "'\u{2028}'",
+    "'😀'",
+    "`t`",
+    "`${1}`",
+    "/re/g",
+    "/[/]/u",
+    "/(?<n>a)\\k<n>/",
+    "true",
+    "null",
+    "this",
+    "[]",
+    "{}",
+    "[1, 2]",
+    "new.target",
+    "import.meta",
+    "super.x",
+    "#x",
+    "NaN",
+    "a?.b",
+    "f()",
+    "x++",
+    "--x",
+    "'\\u{1F600}'",
+    "async () => 1",
+    "() => {}",
+    "/* c */ 1",
+    "1 // c\n",
+    "'\\\n'",
+    "1e3",
+    "'\\01'",
+    ".5",
+];
+
+const BINARY: &[&str] = &[
+    "+",
+    "-",
+    "*",
+    "/",
+    "%",
+    "**",
+    "==",
+    "===",
+    "!==",
+    "<",
+    ">",
+    "<=",
+    ">>",
+    ">>>",
+    "&",
+    "|",
+    "^",
+    "&&",
+    "||",
+    "??",
+    "in",
+    "instanceof",
+    "<!--",
+    "-->",
+];
+
+const UNARY: &[&str] = &["!", "-", "+", "~", "typeof ", "void ", "delete ", "- -", "++", "--", "await ", "yield "];
+
+const SPACES: &[&str] = &[
+    " ", "\n", "\t", "\r", "\r\n", "\u{feff}", "\u{a0}", "\u{2028}", "\u{2029}", "\u{3000}", "\u{85}", "\u{200b}",
+    "\u{180e}", "\u{b}", "\u{c}", "", "\u{200d}", "\0",
+];
+
+const WORDS: &[&str] = &[
+    "abstract",
+    "async",
+    "await",
+    "boolean",
+    "class",
+    "delete",
+    "enum",
+    "eval",
+    "final",
+    "goto",
+    "if",
+    "int",
+    "let",
+    "new",
+    "null",
+    "of",
+    "package",
+    "static",
+    "synchronized",
+    "this",
+    "throws",
+    "true",
+    "undefined",
+    "volatile",
+    "yield",
+    "arguments",
+    "NaN",
+    "list-issues",
+    "get",
+    "float",
+    "native",
+    "transient",
+    "interface",
+    "char",
+    "byte",
+    "short",
+    "long",
+    "double",
+    "protected",
+];
+
+const NAME_ENDS: &[&str] = &["", "", "", "-", ".", " ", "!", "1", "_", "é", "\u{feff}"];
+
+const ENDS: &[&str] = &[";", "\n", " // end", "\n/* end */", ";\n", "\n;", "\n// end\n"];
+
+const TOKENS: &[&str] = &[
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    ";",
+    ",",
+    ".",
+    "?.",
+    "=>",
+    "=",
+    "==",
+    "...",
+    ":",
+    "?",
+    "??",
+    "!",
+    "+",
+    "-",
+    "*",
+    "/",
+    "%",
+    "`",
+    "'",
+    "\"",
+    "\\",
+    "#",
+    "@",
+    "&&",
+    "|",
+    "<",
+    ">",
+    "~",
+    "async",
+    "await",
+    "function",
+    "return",
+    "class",
+    "extends",
+    "const",
+    "let",
+    "var",
+    "if",
+    "else",
+    "for",
+    "of",
+    "in",
+    "new",
+    "yield",
+    "import",
+    "export",
+    "default",
+    "from",
+    "static",
+    "get",
+    "set",
+    "this",
+    "super",
+    "null",
+    "typeof",
+    "void",
+    "delete",
+    "do",
+    "while",
+    "switch",
+    "case",
+    "try",
+    "catch",
+    "throw",
+    "break",
+    "continue",
+    "a",
+    "b",
+    "1",
+    "2n",
+    "0b1",
+    "'s'",
+    "`t`",
+    "/r/",
+    "${",
+    "//",
+    "/*",
+    "*/",
+    "<!--",
+    "-->",
+    "#!",
+    "#x",
+    "😀",
+    "é",
+    "\\u0061",
+    "eval",
+    "arguments",
+    "enum",
+    "with",
+    "debugger",
+    "using",
+    "accessor",
+    "defer",
+    "source",
+    "as",
+    "++",
+    "--",
+    "**",
+];
+
+/// Programs to take pieces from: those whose verdicts are recorded.
+pub(super) fn seeds() -> Vec<String> {
+    let cases: Vec<serde_json::Value> = serde_json::from_str(include_str!("../../../tests/data/parser-verdicts.json"))
+        .expect("the recorded verdicts are JSON");
+    cases.iter().filter_map(|case| case["code"].as_str().map(str::to_owned)).collect()
+}
