@@ -1,7 +1,7 @@
 //! Cap'n Web: the wire protocol of the executor, without I/O.
 //!
-//! A [`Session`](session::Session) is one end of one connection. Its driver feeds it text frames and the time, and
-//! does what [`poll_output`](session::Session::poll_output) says: send a frame, run a call of the peer, hand the
+//! A [`Session`] is one end of one connection. Its driver feeds it text frames and the time, and
+//! does what [`poll_output`](Session::poll_output) says: send a frame, run a call of the peer, hand the
 //! result of a call to whoever made it, close the socket. PROTOCOL.md describes the wire.
 //!
 //! ```
