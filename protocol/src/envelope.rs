@@ -3,9 +3,16 @@
 //! Binary values are tagged objects inside the JSON, `{"__codemode_binary_v1__": kind, "data": base64}`; they decode to
 //! a `Uint8Array` unless the kind says `ArrayBuffer`.
 
+use std::collections::{BTreeMap, btree_map::Entry};
+
 use base64::{Engine, engine::general_purpose::STANDARD};
 
-use crate::capnweb::{BytesKind, DecodeError, JsString, Object, Value, jsstring::Piece, reader::Reader};
+use crate::capnweb::{
+    BytesKind, DecodeError, JsString, Object, Value,
+    decode::has_repeated_key,
+    json_text::{write_string, write_text},
+    reader::Reader,
+};
 
 /// The key that marks a binary value inside the JSON of a host call.
 pub const BINARY_TAG: &str = "__codemode_binary_v1__";
@@ -72,7 +79,7 @@ pub fn encode_result(value: &Value) -> Result<String, EnvelopeError> {
 /// The envelope of a tool error.
 pub fn encode_error(message: &str) -> String {
     let mut json = String::from("{\"error\":");
-    write_string(&JsString::from(message), &mut json);
+    write_text(message, &mut json);
     json.push('}');
     json
 }
@@ -108,9 +115,9 @@ fn write_json(value: &Value, json: &mut String, depth: usize) -> Result<(), Enve
         Value::Bool(flag) => json.push_str(if *flag { "true" } else { "false" }),
         Value::Number(number) => write_number(*number, json),
         Value::String(text) => write_string(text, json),
-        Value::Url(href) => write_string(&JsString::from(href.as_str()), json),
+        Value::Url(href) => write_text(href, json),
         Value::Date(ms) => match iso_date(*ms) {
-            Some(text) => write_string(&JsString::from(text), json),
+            Some(text) => write_text(&text, json),
             None => json.push_str("null"),
         },
         Value::Bytes(kind, bytes) => {
@@ -163,20 +170,6 @@ fn write_number(number: f64, json: &mut String) {
     }
 }
 
-fn write_string(text: &JsString, json: &mut String) {
-    json.push('"');
-    for piece in text.pieces() {
-        match piece {
-            Piece::Text(run) => {
-                let quoted = serde_json::Value::from(run).to_string();
-                json.push_str(&quoted[1..quoted.len() - 1]);
-            }
-            Piece::Surrogate(unit) => json.push_str(&format!("\\u{unit:04x}")),
-        }
-    }
-    json.push('"');
-}
-
 fn read_json(json: &str) -> Result<Value, EnvelopeError> {
     let mut reader = Reader::new(json, usize::MAX);
     let value = read_value(&mut reader, DEPTH)?;
@@ -212,12 +205,28 @@ fn read_value(reader: &mut Reader<'_>, depth: usize) -> Result<Value, EnvelopeEr
                 members.push((key, read_value(reader, depth)?));
                 more = reader.more(b'}')?;
             }
-            let object = Object::from(members);
+            let object = Object::from(if has_repeated_key(&members) { keep_last(members) } else { members });
             return Ok(tagged_bytes(&object).unwrap_or(Value::Object(object)));
         }
         _ => reader.number().map(Value::Number),
     }
     .map_err(EnvelopeError::from)
+}
+
+/// As `JSON.parse` does: the last of equal keys wins, in the place of the first.
+fn keep_last(members: Vec<(JsString, Value)>) -> Vec<(JsString, Value)> {
+    let mut places = BTreeMap::new();
+    let mut kept: Vec<(JsString, Value)> = Vec::with_capacity(members.len());
+    for (key, value) in members {
+        match places.entry(key.clone()) {
+            Entry::Occupied(place) => kept[*place.get()].1 = value,
+            Entry::Vacant(place) => {
+                place.insert(kept.len());
+                kept.push((key, value));
+            }
+        }
+    }
+    kept
 }
 
 fn tagged_bytes(object: &Object) -> Option<Value> {
@@ -274,6 +283,12 @@ mod tests {
         for bad in ["", "1", "[]", "{\"error\":1}", "{\"result\":"] {
             assert!(parse_envelope(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn the_last_of_equal_keys_wins_in_the_place_of_the_first() {
+        let value = from_json("{\"a\":1,\"b\":2,\"a\":3}").unwrap();
+        assert_eq!(to_json(&value).unwrap().as_deref(), Some("{\"a\":3,\"b\":2}"));
     }
 
     #[test]

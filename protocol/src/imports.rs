@@ -108,8 +108,8 @@ impl<'a> Scanner<'a> {
             let rest = &self.text[self.at..];
             let length = if rest.starts_with("//") {
                 rest.find(is_line_break).unwrap_or(rest.len())
-            } else if rest.starts_with("/*") {
-                rest[2..].find("*/")? + 4
+            } else if let Some(comment) = rest.strip_prefix("/*") {
+                comment.find("*/")? + 4
             } else if let Some(space) = rest.chars().next().filter(|c| c.is_whitespace() || *c == '\u{feff}') {
                 space.len_utf8()
             } else {

@@ -40,10 +40,11 @@
 
 pub mod cancel;
 mod check;
-mod decode;
+pub(crate) mod decode;
 pub mod expression;
 #[doc(hidden)]
 pub mod fuzz;
+pub(crate) mod json_text;
 pub mod jsstring;
 pub mod limits;
 pub(crate) mod reader;

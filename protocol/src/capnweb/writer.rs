@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::expression::EncodeError;
-use super::jsstring::{JsString, Piece, utf16_units};
-use super::reader::plain_run;
+use super::json_text::{write_string, write_text};
+use super::jsstring::{JsString, utf16_units};
 use super::stub::Stub;
 use super::tags;
 use super::target::{PathKey, Target};
@@ -259,49 +259,11 @@ impl<'c> Writer<'c> {
     }
 
     fn string(&mut self, string: &JsString) {
-        match string.as_str() {
-            Some(text) => self.text(text),
-            None => {
-                self.out.push('"');
-                for piece in string.pieces() {
-                    match piece {
-                        Piece::Text(text) => self.escape(text),
-                        Piece::Surrogate(unit) => {
-                            let _ = write!(self.out, "\\u{unit:04x}");
-                        }
-                    }
-                }
-                self.out.push('"');
-            }
-        }
+        write_string(string, &mut self.out);
     }
 
     fn text(&mut self, text: &str) {
-        self.out.push('"');
-        self.escape(text);
-        self.out.push('"');
-    }
-
-    fn escape(&mut self, text: &str) {
-        let mut rest = text;
-        loop {
-            let run = plain_run(rest.as_bytes());
-            self.out.push_str(&rest[..run]);
-            let Some(&byte) = rest.as_bytes().get(run) else { return };
-            match byte {
-                b'"' => self.out.push_str("\\\""),
-                b'\\' => self.out.push_str("\\\\"),
-                0x08 => self.out.push_str("\\b"),
-                0x0C => self.out.push_str("\\f"),
-                b'\n' => self.out.push_str("\\n"),
-                b'\r' => self.out.push_str("\\r"),
-                b'\t' => self.out.push_str("\\t"),
-                control => {
-                    let _ = write!(self.out, "\\u{control:04x}");
-                }
-            }
-            rest = &rest[run + 1..];
-        }
+        write_text(text, &mut self.out);
     }
 
     /// Fails as soon as the message cannot fit any more, before memory is spent on it.

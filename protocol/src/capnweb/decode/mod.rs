@@ -293,7 +293,7 @@ fn shrink<T>(items: &mut Vec<T>) {
     }
 }
 
-fn has_repeated_key(entries: &[(JsString, Value)]) -> bool {
+pub(crate) fn has_repeated_key(entries: &[(JsString, Value)]) -> bool {
     if entries.len() <= 8 {
         return entries.iter().enumerate().any(|(at, (key, _))| entries[..at].iter().any(|(other, _)| other == key));
     }
