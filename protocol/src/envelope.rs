@@ -215,7 +215,7 @@ fn read_value(reader: &mut Reader<'_>, depth: usize) -> Result<Value, EnvelopeEr
 
 /// As `JSON.parse` does: the last of equal keys wins, in the place of the first.
 fn keep_last(members: Vec<(JsString, Value)>) -> Vec<(JsString, Value)> {
-    let mut places = BTreeMap::new();
+    let mut places: BTreeMap<JsString, usize> = BTreeMap::new();
     let mut kept: Vec<(JsString, Value)> = Vec::with_capacity(members.len());
     for (key, value) in members {
         match places.entry(key.clone()) {
