@@ -77,7 +77,7 @@ async fn results_that_are_never_released_end_the_session() {
         }
     })
     .await;
-    attack("calls", limit(), 64, async |peer: &mut Peer| {
+    attack("calls", limit(), 32, async |peer: &mut Peer| {
         for _ in 0..20_000 {
             peer.push(CALL).await;
         }
@@ -88,7 +88,7 @@ async fn results_that_are_never_released_end_the_session() {
 #[tokio::test(flavor = "multi_thread")]
 async fn large_literals_that_are_never_released_end_the_session() {
     let literal = format!("\"{}\"", "x".repeat(1 << 20));
-    attack("200 literals of 1 MiB", limit(), 160, async |peer: &mut Peer| {
+    attack("200 literals of 1 MiB", limit(), 128, async |peer: &mut Peer| {
         for _ in 0..200 {
             peer.push(&literal).await;
         }
@@ -109,7 +109,7 @@ async fn a_flood_of_functions_promises_or_pipes_ends_the_session() {
         }
     })
     .await;
-    attack("promises", limit(), 64, async |peer: &mut Peer| {
+    attack("promises", limit(), 32, async |peer: &mut Peer| {
         for n in 1..=2000 {
             peer.push(&format!("[\"pipeline\",0,[\"protocolVersion\"],[[\"promise\",-{n}]]]")).await;
         }
@@ -125,7 +125,7 @@ async fn a_flood_of_functions_promises_or_pipes_ends_the_session() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn doubling_costs_little() {
-    attack("doubling", limit(), 256, async |peer: &mut Peer| {
+    attack("doubling", limit(), 128, async |peer: &mut Peer| {
         let mut last = peer.push("\"0123456789abcdef\"").await;
         for _ in 0..30 {
             last = peer.push(&format!("[[[\"pipeline\",{last}],[\"pipeline\",{last}]]]")).await;
@@ -138,7 +138,7 @@ async fn doubling_costs_little() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_spoken_rejects_its_call_alone() {
-    attack("remap", End::GoesOn, 64, async |peer: &mut Peer| {
+    attack("remap", End::GoesOn, 32, async |peer: &mut Peer| {
         let items: Vec<_> = (0..10_000).collect();
         let list = peer.push(&json!([items]).to_string()).await;
         let mapped = peer.push(&format!("[\"remap\",{list},[],[],[[\"pipeline\",0,[]]]]")).await;
@@ -151,7 +151,7 @@ async fn what_is_not_spoken_rejects_its_call_alone() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn results_that_nobody_reads_are_held_back() {
-    attack("200 results of 1 MiB, not read", End::GoesOn, 256, async |peer: &mut Peer| {
+    attack("200 results of 1 MiB, not read", End::GoesOn, 192, async |peer: &mut Peer| {
         let run = json!(["pipeline", 0, ["execute"], [{ "code": "async () => 'x'.repeat(1 << 20)" }, null, null]]);
         for _ in 0..200 {
             let id = peer.push(&run.to_string()).await;
@@ -169,7 +169,7 @@ async fn results_that_nobody_reads_are_held_back() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_beyond_the_bound_are_refused_one_by_one() {
-    attack("600 runs that never end", End::GoesOn, 128, async |peer: &mut Peer| {
+    attack("600 runs that never end", End::GoesOn, 64, async |peer: &mut Peer| {
         let code = "async () => await api.wait()";
         let providers = json!([[{ "name": "api", "tools": [[]] }]]);
         for n in 1..=600 {
