@@ -4,6 +4,7 @@ use std::fmt;
 
 use codemode_protocol::{ErrorCode, ExecutorError, Started, text, wire::rehydrate};
 use codemode_transport::{CallError, Closed, ConnectError, Refused, Sent};
+use http::StatusCode;
 
 /// What was under way when a call failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +25,26 @@ pub(crate) fn rejected(url: &str, cause: impl fmt::Display) -> ExecutorError {
 
 /// The WebSocket was not opened.
 pub(crate) fn not_opened(url: &str, error: &ConnectError) -> ExecutorError {
-    rejected(url, error).with_retryable(error.is_transient())
+    match error {
+        ConnectError::Refused(StatusCode::UNAUTHORIZED) => unauthorized(url, error),
+        _ => rejected(url, error).with_retryable(error.is_transient()),
+    }
+}
+
+/// The server does not take our credentials.
+pub(crate) fn unauthorized(url: &str, cause: impl fmt::Display) -> ExecutorError {
+    ExecutorError::new(ErrorCode::Unauthorized, text::open_failed(url)).caused_by(cause)
+}
+
+/// The runtime that sessions live on has shut down.
+pub(crate) fn abandoned() -> ExecutorError {
+    const WHY: &str = "The runtime that RemoteExecutor was connected on is gone, and no session can be opened";
+    ExecutorError::new(ErrorCode::ConnectionRejected, WHY)
+}
+
+/// A run that was cancelled while it waited for a session.
+pub(crate) fn cancelled() -> ExecutorError {
+    ExecutorError::new(ErrorCode::Cancelled, "The run was cancelled before it was submitted").with_started(Started::No)
 }
 
 /// A call has no result. `disposed` says whether that is our own doing.
@@ -102,16 +122,18 @@ mod tests {
 
     #[test]
     fn a_refused_connect_is_retryable_when_it_may_pass() {
+        let (rejected, unauthorized) = (ErrorCode::ConnectionRejected, ErrorCode::Unauthorized);
         let cases = [
-            (ConnectError::Refused(http::StatusCode::SERVICE_UNAVAILABLE), true),
-            (ConnectError::Refused(http::StatusCode::NOT_FOUND), false),
-            (ConnectError::Unreachable(std::io::ErrorKind::ConnectionRefused.into()), true),
-            (ConnectError::Handshake("no WebSocket".into()), false),
+            (ConnectError::Refused(StatusCode::SERVICE_UNAVAILABLE), &rejected, true),
+            (ConnectError::Refused(StatusCode::NOT_FOUND), &rejected, false),
+            (ConnectError::Refused(StatusCode::UNAUTHORIZED), &unauthorized, false),
+            (ConnectError::Unreachable(std::io::ErrorKind::ConnectionRefused.into()), &rejected, true),
+            (ConnectError::Handshake("no WebSocket".into()), &rejected, false),
         ];
-        for (error, retryable) in cases {
+        for (error, code, retryable) in cases {
             let error = not_opened("ws://h:1/", &error);
             assert_eq!(error.message, "Failed to open WebSocket to ws://h:1/");
-            assert_eq!((error.code, error.retryable), (ErrorCode::ConnectionRejected, retryable));
+            assert_eq!((&error.code, error.retryable), (code, retryable));
         }
     }
 }

@@ -22,13 +22,20 @@
 //! Tools run here, in the caller's process: the daemon calls back over the same connection. Dropping the future of
 //! `execute` cancels the run.
 
+//!
+//! An executor may be kept for months: [`RemoteExecutor`] says what happens when sessions break, are worn out, or when
+//! there are several daemons.
+
 mod dispatch;
+mod endpoints;
 mod failure;
 mod options;
 mod policy;
 mod remote;
 mod session;
+mod sessions;
 
 pub use codemode_protocol::wire::Info;
-pub use options::{RUNS, RemoteOptions};
+pub use endpoints::Endpoints;
+pub use options::{RUNS, Reconnect, RemoteOptions};
 pub use remote::RemoteExecutor;

@@ -1,138 +1,153 @@
 //! The executor whose sandboxes are elsewhere.
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{fmt, sync::Arc};
 
 use codemode_protocol::{
     ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, Outcome, ResultEncoding, ResultLimits,
     capnweb::{Target, Value},
     unavailable,
-    wire::{Info, method, outcome_from_value, request_to_value},
+    wire::{Info, method, outcome_from_value, rehydrate, request_to_value},
 };
-use codemode_transport::Connection;
+use codemode_transport::CallError;
+use futures_util::future::Either;
 
 use crate::{
     dispatch::{DispatchTarget, Run},
-    failure::{self, Call, failed},
+    endpoints::Endpoints,
+    failure::{Call, failed},
     options::RemoteOptions,
-    policy::{Admission, Policy},
-    session::Session,
+    policy::Kind,
+    session::headers,
+    sessions::{Arrival, Sessions},
 };
 
-/// An [`Executor`] that runs programs on a daemon.
+/// An [`Executor`] that runs programs on a daemon, or on one of several.
 ///
-/// It holds one session. A session that breaks stays broken: calls in flight and every later one fail with
-/// `CONNECTION_BROKEN`, whose `started` says whether the program may have run; nothing is ever sent twice. Dropping it
-/// closes the session, once the calls in flight have ended; [`Executor::dispose`] closes it at once.
+/// It holds one session at a time. A call that finds none alive opens the next, together with all others that wait for
+/// it; with several endpoints it goes to the next that answers. After
+/// [`rotate_after_executions`](RemoteOptions::rotate_after_executions) a session takes no new call and closes when its
+/// last one has settled.
+///
+/// Nothing is ever run twice. A call that is under way when its session breaks fails with `CONNECTION_BROKEN`, whose
+/// `started` says whether the program may have run. Only a run that a server turned away unstarted, because it is
+/// shutting down, is submitted again.
+///
+/// Dropping the executor closes its session; [`Executor::dispose`] also waits until the daemon has been told.
 pub struct RemoteExecutor {
-    url: String,
-    session: Session,
-    policy: Mutex<Policy>,
+    sessions: Arc<Sessions>,
 }
 
 impl RemoteExecutor {
-    /// Opens `url` and compares protocol versions.
+    /// Opens a session with the first endpoint that answers and compares protocol versions: one attempt, so that
+    /// whoever builds an executor learns at once that it cannot work.
     ///
     /// # Errors
     /// `INVALID_REQUEST` for a URL or header that cannot be used, `CONNECTION_REJECTED` when no session came about
     /// (retryable when the transport failed or the server said 5xx), `PROTOCOL_MISMATCH` when the daemon speaks
-    /// another version.
-    pub async fn connect(url: impl Into<String>, options: RemoteOptions) -> Result<Self, ExecutorError> {
-        let url = url.into();
-        let session = Session::open(&url, &options).await?;
-        Ok(Self { url, session, policy: Mutex::default() })
+    /// another version, `UNAUTHORIZED` when it does not take our credentials.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime. Sessions live on the one that this is called on.
+    pub async fn connect(endpoints: impl Into<Endpoints>, options: RemoteOptions) -> Result<Self, ExecutorError> {
+        let urls = endpoints.into().checked()?;
+        let headers = headers(&options.headers)?;
+        let executor = Self { sessions: Sessions::new(urls, headers, options) };
+        executor.sessions.ticket().submit(Arrival::Connect, |_| ()).await?;
+        Ok(executor)
     }
 
-    /// The URL that this executor was opened with.
-    pub fn url(&self) -> &str {
-        &self.url
+    /// The URLs that this executor was opened with.
+    pub fn urls(&self) -> &[String] {
+        self.sessions.urls()
     }
 
-    /// Cancels the run of this session that was given `id`. `false` when there is none, or no more.
+    /// Cancels the run of this executor that was given `id`, on the session that carries it. `false` when there is
+    /// none, or no more.
     ///
     /// # Errors
     /// `CONNECTION_BROKEN`, or what the daemon answered.
     pub async fn cancel(&self, id: &str) -> Result<bool, ExecutorError> {
-        let answer = self.call(method::CANCEL, vec![Value::from(id)]).await?;
+        let mut ticket = self.sessions.ticket();
+        let pending = match ticket.cancel(id).await? {
+            Either::Left(cancelled) => return Ok(cancelled),
+            Either::Right(pending) => pending,
+        };
+        let answer = pending.await.map_err(|error| self.failed(Call::Other, error))?;
         answer.as_bool().ok_or_else(|| broken_contract(method::CANCEL, "a boolean", &answer))
     }
 
     /// What the daemon is and which bounds it applies.
     ///
     /// # Errors
-    /// `CONNECTION_BROKEN`, what the daemon answered, or `INTERNAL` when its answer breaks the contract.
+    /// Those of opening a session, `CONNECTION_BROKEN`, what the daemon answered, or `INTERNAL` when its answer breaks
+    /// the contract.
     pub async fn info(&self) -> Result<Info, ExecutorError> {
-        let answer = self.call(method::INFO, Vec::new()).await?;
+        let mut ticket = self.sessions.ticket();
+        let arrival = Arrival::New { kind: Kind::Other, name: None };
+        let pending = ticket.submit(arrival, |session| session.call(&session.main(), &[method::INFO], Vec::new()));
+        let answer = pending.await?.await.map_err(|error| self.failed(Call::Other, error))?;
         Info::from_value(answer).map_err(|error| {
             let message = format!("The server's answer to {}() breaks the contract: {}", method::INFO, error.message);
             ExecutorError::new(ErrorCode::Internal, message)
         })
     }
 
-    async fn call(&self, method: &str, args: Vec<Value>) -> Result<Value, ExecutorError> {
-        let connection = self.admit()?;
-        let answer = connection.call(&connection.main(), &[method], args).await;
-        answer.map_err(|error| failed(Call::Other, error, self.is_disposed()))
-    }
-
-    fn admit(&self) -> Result<&Connection, ExecutorError> {
-        match self.policy().admit() {
-            Admission::Session => Ok(&self.session.connection),
-            Admission::Closed => Err(failure::closed()),
-        }
-    }
-
-    fn is_disposed(&self) -> bool {
-        self.policy().admit() == Admission::Closed
-    }
-
-    fn policy(&self) -> MutexGuard<'_, Policy> {
-        // Every change is one assignment, so a poisoned lock is still good.
-        self.policy.lock().unwrap_or_else(PoisonError::into_inner)
+    fn failed(&self, call: Call, error: CallError) -> ExecutorError {
+        failed(call, error, self.sessions.is_disposed())
     }
 }
 
 impl Executor for RemoteExecutor {
     /// The result always travels as text, whatever the request asks for: no peer on the way touches it.
     async fn execute(&self, mut request: ExecuteRequest, host: Host) -> Result<Outcome, ExecutorError> {
-        let connection = self.admit()?;
         if host.outbound.is_some() {
             return Err(unavailable("a host with an outbound function"));
         }
         request.result_encoding = ResultEncoding::Text;
-        let run = Run::default();
-        let dispatch = host.dispatch.map_or(Value::Null, |dispatch| {
-            let target: Arc<dyn Target> = Arc::new(DispatchTarget::new(dispatch, run.clone()));
-            Value::Local(target)
-        });
-        let args = vec![request_to_value(&request), dispatch, Value::Null];
-        // The request may be large, and the call may take long.
-        drop(request);
-        let answer = connection.call_tracked(&connection.main(), &[method::EXECUTE], args, run.execute.clone()).await;
-        match answer {
-            Ok(outcome) => outcome_from_value(outcome, &ResultLimits::default()),
-            Err(error) => {
-                let call = Call::Execution { host_call: run.has_called() };
-                Err(failed(call, error, self.is_disposed()))
+        let mut ticket = self.sessions.ticket();
+        let mut arrival = Arrival::New { kind: Kind::Execution, name: request.id.clone() };
+        loop {
+            let run = Run::default();
+            let dispatch = host.dispatch.clone().map_or(Value::Null, |dispatch| {
+                let target: Arc<dyn Target> = Arc::new(DispatchTarget::new(dispatch, run.clone()));
+                Value::Local(target)
+            });
+            let args = vec![request_to_value(&request), dispatch, Value::Null];
+            let tracker = run.execute.clone();
+            let submitted = ticket.submit(arrival, move |session| {
+                session.call_tracked(&session.main(), &[method::EXECUTE], args, tracker)
+            });
+            match submitted.await?.await {
+                Ok(outcome) => return outcome_from_value(outcome, &ResultLimits::default()),
+                Err(CallError::Thrown(thrown)) => {
+                    let error = rehydrate(thrown);
+                    // A program that has called its host was started, whatever the server says.
+                    if error.code != ErrorCode::ShuttingDown || run.has_called() {
+                        return Err(error);
+                    }
+                    arrival = Arrival::Refused(error);
+                }
+                Err(error) => return Err(self.failed(Call::Execution { host_call: run.has_called() }, error)),
             }
         }
     }
 
-    /// Closes the session: calls in flight fail, later ones too. Ready when the daemon has been told.
+    /// Closes every session: calls in flight fail, later ones too. Ready when the daemon has been told.
     async fn dispose(&self) {
-        self.policy().dispose();
-        self.session.close().await;
+        self.sessions.dispose().await;
+    }
+}
+
+impl Drop for RemoteExecutor {
+    fn drop(&mut self) {
+        // Nobody waits for the sockets.
+        drop(self.sessions.dispose());
     }
 }
 
 impl fmt::Debug for RemoteExecutor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RemoteExecutor")
-            .field("url", &self.url)
-            .field("connection", &self.session.connection)
-            .finish_non_exhaustive()
+        f.debug_struct("RemoteExecutor").field("urls", &self.urls()).finish_non_exhaustive()
     }
 }
 
