@@ -13,10 +13,11 @@ use crate::{
 
 /// Everything is built in one profile and one target folder: `build` makes the binary and the test executables with
 /// the same features, so that `tests` compiles nothing again.
-const TEST: [Step; 7] = [
+const TEST: [Step; 8] = [
     Step { name: "tidy", run: tidy::run },
     Step { name: "formatting", run: formatting },
     Step { name: "lints", run: lints },
+    Step { name: "node packages", run: node_packages },
     Step { name: "build", run: build },
     Step { name: "tests", run: tests },
     Step { name: "documentation", run: documentation },
@@ -46,6 +47,16 @@ fn lints(repository: &Repository) -> Result<()> {
     process::run(repository.cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
 }
 
+/// Every package of the repository but the benchmark's peers, which are large and of no use to a test.
+fn node_packages(repository: &Repository) -> Result<()> {
+    for folder in repository.files()?.iter().filter_map(|file| file.strip_suffix("/package-lock.json")) {
+        if folder != bench::FOLDER {
+            node::install(repository, folder)?;
+        }
+    }
+    Ok(())
+}
+
 fn build(repository: &Repository) -> Result<()> {
     process::run(repository.cargo().args(["build", "--workspace", "--bins", "--tests", "--examples"]))
 }
@@ -61,9 +72,8 @@ fn documentation(repository: &Repository) -> Result<()> {
 }
 
 fn javascript_client(repository: &Repository) -> Result<()> {
-    let folder = node::install(repository, "tests/js")?;
     process::run(
-        node::node(folder)
+        node::node(repository.root().join("tests/js"))
             .args(["--test", "--test-reporter=spec"])
             .env("CODEMODED_BIN", repository.binary("debug", "codemoded")),
     )

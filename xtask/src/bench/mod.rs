@@ -12,7 +12,7 @@ use samples::Arm;
 use crate::{node, process, repository::Repository};
 
 /// The programs and the peers' arms.
-const FOLDER: &str = "compat/bench";
+pub(crate) const FOLDER: &str = "compat/bench";
 
 /// The peers that npm can install, by the names of their scripts.
 const PEERS: [&str; 3] = ["workerd", "quickjs-emscripten", "isolated-vm"];
