@@ -5,6 +5,10 @@
 //! need; it is never reachable from a program. Scripts take the intrinsics they use from `lib` (file
 //! `primordials.js`), so a program that patches prototypes changes nothing but its own objects.
 //!
+//! To add an API: a script in `js/` that is listed in [`SCRIPTS`] behind what it uses, natives in `native/`, cases and a
+//! corpus in `tests/web/`. `webidl.js` has what makes a class look as Web IDL wants. Two members of `lib` are looked up
+//! when they are needed and may be left by a later script: `isURLSearchParams(value)` and `searchParamsText(value)`.
+//!
 //! What a run needs of its own (time origin, pending timers) lives in [`Web`], and [`reset_for_run`] makes it new.
 
 mod native;

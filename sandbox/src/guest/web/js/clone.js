@@ -1,15 +1,15 @@
-// structuredClone (HTML, 2.7): serialization and deserialization in one walk.
-//
-// Clones are built without a prototype and get it when they are complete: no setter of a program sees them grow.
+// structuredClone (HTML, 2.7): serialization and deserialization in one walk. Members of clones are defined, not assigned:
+// no setter of a program sees them grow.
 (function (lib) {
   const {
     kindOf, arrayClasses, expose, need, dictionary, sequence, isObject, list, append, keysOf, hasOwn, getOwnPropertyDescriptor,
-    getPrototypeOf, setPrototypeOf, defineProperty, global, getterOf, functionText, symbolText, platform,
-    ObjectPrototype, ArrayPrototype, Object, Map, Set, Date, RegExp, Error, ArrayBuffer, DataView, Uint8Array, DOMException, TypeError,
-    mapGet, mapSet, mapForEach, setAdd, setForEach, numberValue, stringValue, booleanValue, bigintValue, dateValue,
+    getPrototypeOf, defineProperty, global, getterOf, functionText, symbolText, platform,
+    ObjectPrototype, Object, Map, Set, Date, RegExp, Error, ArrayBuffer, DataView, Uint8Array, DOMException, TypeError,
+    newMap, mapSet, mapForEach, setAdd, setForEach, numberValue, stringValue, booleanValue, bigintValue, dateValue,
     bufferLength, bufferMax, bufferResizable, bufferDetached, bufferTransfer, arrayTag, arrayBuffer, arrayOffset, arrayBytes, arrayLength, arraySet,
     viewBuffer, viewOffset, viewBytes,
   } = lib;
+  const { put } = lib.native;
   const regexpSource = getterOf(RegExp.prototype, "source");
   const regexpFlags = [["d", "hasIndices"], ["g", "global"], ["i", "ignoreCase"], ["m", "multiline"], ["s", "dotAll"], ["u", "unicode"], ["v", "unicodeSets"], ["y", "sticky"]];
   for (let i = 0; i < regexpFlags.length; i++) regexpFlags[i] = { letter: regexpFlags[i][0], isSet: getterOf(RegExp.prototype, regexpFlags[i][1]) };
@@ -37,7 +37,7 @@
         return value;
     }
     if (value === null) return null;
-    const known = mapGet(memory, value);
+    const known = memory.get(value);
     if (known !== undefined) return known;
     switch (kindOf(value)) {
       case "object":
@@ -82,7 +82,7 @@
     return refuse(lib.objectText(value));
   };
   const remember = (memory, value, copy) => {
-    mapSet(memory, value, copy);
+    memory.set(value, copy);
     return copy;
   };
 
@@ -96,26 +96,27 @@
         return remember(memory, value, brand.clone(value));
       }
     }
-    const copy = { __proto__: null };
-    mapSet(memory, value, copy);
+    const copy = {};
+    memory.set(value, copy);
     fill(copy, value, memory, moved);
-    setPrototypeOf(copy, ObjectPrototype);
     return copy;
   };
   const array = (value, memory, moved) => {
     const copy = [];
-    setPrototypeOf(copy, null);
-    copy.length = value.length;
-    mapSet(memory, value, copy);
+    const { length } = value;
+    memory.set(value, copy);
     fill(copy, value, memory, moved);
-    setPrototypeOf(copy, ArrayPrototype);
+    copy.length = length;
     return copy;
   };
   const fill = (copy, value, memory, moved) => {
     const keys = keysOf(value);
     for (let i = 0; i < keys.length; i++) {
       const key = keys[i];
-      if (hasOwn(value, key)) copy[key] = clone(value[key], memory, moved);
+      if (!hasOwn(value, key)) continue;
+      const item = value[key];
+      const type = typeof item;
+      put(copy, key, type === "object" || type === "function" || type === "symbol" ? clone(item, memory, moved) : item);
     }
   };
   const flagsOf = (value) => {
@@ -150,7 +151,7 @@
     const described = getOwnPropertyDescriptor(value, "message");
     const ErrorClass = errorClasses[className] ?? Error;
     const copy = new ErrorClass();
-    mapSet(memory, value, copy);
+    memory.set(value, copy);
     if (described !== undefined && hasOwn(described, "value")) define(copy, "message", `${described.value}`);
     const { stack } = value;
     if (typeof stack === "string") define(copy, "stack", stack);
@@ -238,7 +239,7 @@
           append(moved, { __proto__: null, buffer: item, copy: undefined });
         }
       }
-      const copy = clone(value, new Map(), moved);
+      const copy = clone(value, newMap(), moved);
       for (let i = 0; i < moved.length; i++) {
         if (bufferDetached(moved[i].buffer)) {
           throw new DOMException(`ArrayBuffer at index ${i} is detached and could not be transferred.`, "DataCloneError");
@@ -253,5 +254,5 @@
     },
   };
   expose("structuredClone", structuredClone, true);
-  lib.structuredClone = (value) => clone(value, new Map(), list());
+  lib.structuredClone = (value) => clone(value, newMap(), list());
 });

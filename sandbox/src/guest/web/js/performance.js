@@ -229,4 +229,20 @@
   expose("ServiceWorkerGlobalScope", ServiceWorkerGlobalScope);
   setPrototypeOf(global, ServiceWorkerGlobalScope.prototype);
   expose("self", global, true);
+  expose("global", global, true);
+  expose("origin", "null", true);
+
+  // A program's `Error.prepareStackTrace` sees frames of ours; it must not get hold of the functions in them. As in V8,
+  // where functions in strict code have none.
+  const { Error } = lib;
+  const { prepareStackTrace } = Error;
+  Error.prepareStackTrace = (_, frames) => lib.getPrototypeOf(frames[0]);
+  const callSite = new Error().stack;
+  Error.prepareStackTrace = prepareStackTrace;
+  const { getFunction } = {
+    getFunction() {
+      return undefined;
+    },
+  };
+  lib.defineProperty(callSite, "getFunction", { __proto__: null, value: getFunction });
 });

@@ -9,6 +9,9 @@
   const getterOf = (prototype, name) => uncurry(getOwnPropertyDescriptor(prototype, name).get);
   const TypedArray = getPrototypeOf(Uint8Array);
 
+  const { Map } = globalThis;
+  const mapMethods = { __proto__: null, get: Map.prototype.get, set: Map.prototype.set, has: Map.prototype.has, delete: Map.prototype.delete };
+
   const shared = {
     __proto__: null,
     apply, construct, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys, setPrototypeOf, uncurry, getterOf,
@@ -112,6 +115,13 @@
     viewBytes: getterOf(DataView.prototype, "byteLength"),
 
     promiseThen: method(Promise, "then"),
+
+    // A Map whose `get` and `set` are the engine's, whatever happens to Map.prototype. Never handed to a program.
+    newMap: () => {
+      const map = new Map();
+      setPrototypeOf(map, mapMethods);
+      return map;
+    },
 
     // An array without a prototype: assigning to an index runs nobody's setter. Never handed to a program.
     list: () => {

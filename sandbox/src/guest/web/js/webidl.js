@@ -2,15 +2,20 @@
 (function (lib) {
   const {
     apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, setPrototypeOf, ownKeys, getterOf, create, global, native,
-    ArrayPrototype, Object, ObjectPrototype, IteratorPrototype, Promise, String, Symbol, TypeError, RangeError, Error, DOMException,
+    Object, IteratorPrototype, Promise, String, Symbol, TypeError, RangeError, Error, DOMException,
     iteratorSymbol, tagSymbol, toWellFormed, trunc, floor, isFinite, list, append, arrayOf, charCodeAt,
-    arrayTag, arrayBuffer, arrayOffset, arrayBytes, viewBuffer, viewOffset, viewBytes, bufferLength, isView, Map, mapGet, mapSet,
+    arrayTag, arrayBuffer, arrayOffset, arrayBytes, viewBuffer, viewOffset, viewBytes, bufferLength, Map,
     Uint8Array, promiseThen,
   } = lib;
 
   // Class numbers of the engine, learnt from samples: `kindOf(value)` says what a value is inside.
-  const kinds = new Map();
-  const sample = (kind, value) => mapSet(kinds, native.classId(value), kind);
+  const { classId } = native;
+  const kinds = list();
+  const sample = (kind, value) => {
+    const id = classId(value);
+    while (kinds.length <= id) append(kinds, undefined);
+    kinds[id] = kind;
+  };
   sample("object", {});
   sample("array", []);
   sample("function", () => {});
@@ -39,7 +44,7 @@
   }
   lib.arrayClasses = arrayClasses;
   // Undefined for what is no object, and for kinds that nothing here treats specially.
-  const kindOf = (lib.kindOf = (value) => mapGet(kinds, native.classId(value)));
+  const kindOf = (lib.kindOf = (value) => kinds[classId(value)]);
 
   const isObject = (lib.isObject = (value) => (typeof value === "object" && value !== null) || typeof value === "function");
 

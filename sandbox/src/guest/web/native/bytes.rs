@@ -8,27 +8,33 @@ use super::super::script::owned;
 /// Runs `read` over `length` bytes of `buffer` from `offset`; a part that the buffer does not have (it may have been
 /// detached or shrunk since the script looked) is left out. `read` runs no JavaScript.
 pub(super) fn with_bytes<T>(buffer: &Value<'_>, offset: f64, length: f64, read: impl FnOnce(&[u8]) -> T) -> T {
+    let (start, length) = place(buffer, offset, length);
+    // SAFETY: the bytes are inside the buffer, and nothing writes to them until `read` is done: it runs no JavaScript
+    // and the process has one thread.
+    read(unsafe { std::slice::from_raw_parts(start, length) })
+}
+
+/// Like [`with_bytes`], to write.
+pub(super) fn with_bytes_mut<T>(buffer: &Value<'_>, offset: f64, length: f64, write: impl FnOnce(&mut [u8]) -> T) -> T {
+    let (start, length) = place(buffer, offset, length);
+    // SAFETY: as there, and no other reference to the bytes exists while `write` runs.
+    write(unsafe { std::slice::from_raw_parts_mut(start, length) })
+}
+
+/// The start and number of those bytes.
+fn place(buffer: &Value<'_>, offset: f64, length: f64) -> (*mut u8, usize) {
     let mut size = 0;
     // SAFETY: the engine answers null for anything that is no attached buffer, and leaves an exception then.
     let start = unsafe { qjs::JS_GetArrayBuffer(buffer.ctx().as_raw().as_ptr(), &raw mut size, buffer.as_raw()) };
     if start.is_null() {
         let _ = buffer.ctx().catch();
-        return read(&[]);
+        return (std::ptr::NonNull::dangling().as_ptr(), 0);
     }
     let size = size as usize;
     let from = (offset as usize).min(size);
     let to = from.saturating_add(length as usize).min(size);
-    // SAFETY: `from..to` is inside the buffer, which nothing touches until `read` is done: it runs no JavaScript and
-    // the process has one thread.
-    read(unsafe { std::slice::from_raw_parts(start.add(from), to - from) })
-}
-
-/// Like [`with_bytes`], to write.
-pub(super) fn with_bytes_mut<T>(buffer: &Value<'_>, offset: f64, length: f64, write: impl FnOnce(&mut [u8]) -> T) -> T {
-    with_bytes(buffer, offset, length, |bytes| {
-        // SAFETY: as there; no other reference to the bytes exists while `write` runs.
-        write(unsafe { std::slice::from_raw_parts_mut(bytes.as_ptr().cast_mut(), bytes.len()) })
-    })
+    // SAFETY: `from` is at most the size of the buffer.
+    (unsafe { start.add(from) }, to - from)
 }
 
 /// A new Uint8Array with a copy of `bytes`, in the engine's memory.

@@ -1,16 +1,58 @@
 //! What a value is inside, whatever its prototype says.
 
-use rquickjs::{Ctx, Function, Object, Result, Value, qjs};
+use std::ffi::{CStr, c_int};
+
+use rquickjs::{Ctx, Object, Result, Value, qjs};
+
+use super::super::script::owned;
 
 pub(super) fn add<'js>(ctx: &Ctx<'js>, natives: &Object<'js>) -> Result<()> {
-    natives.set("classId", Function::new(ctx.clone(), class_id)?)
+    natives.set("classId", plain(ctx, c"classId", 1, class_id)?)?;
+    natives.set("put", plain(ctx, c"put", 3, put)?)
 }
 
-/// The engine's number of an object's class; 0 for what is no object. Scripts learn the numbers from samples.
-fn class_id(value: Value<'_>) -> u32 {
-    if !value.is_object() {
-        return 0;
+/// A function over the engine's plain interface: these are called for every value of a clone.
+fn plain<'js>(ctx: &Ctx<'js>, name: &CStr, length: c_int, function: Plain) -> Result<Value<'js>> {
+    let kind = qjs::JSCFunctionEnum_JS_CFUNC_generic;
+    // SAFETY: the function keeps to the engine's interface.
+    unsafe {
+        let raw = ctx.as_raw().as_ptr();
+        owned(ctx, qjs::JS_NewCFunction2(raw, Some(function), name.as_ptr(), length, kind, 0))
     }
-    // SAFETY: reads the class of an object that is alive.
-    unsafe { qjs::JS_GetClassID(value.as_raw()) }
+}
+
+type Plain = unsafe extern "C" fn(*mut qjs::JSContext, qjs::JSValue, c_int, *mut qjs::JSValue) -> qjs::JSValue;
+
+/// `classId(object)`: the engine's number of an object's class; 0 for what is no object. Scripts learn the numbers from
+/// samples.
+unsafe extern "C" fn class_id(
+    _: *mut qjs::JSContext,
+    _: qjs::JSValue,
+    _: c_int,
+    arguments: *mut qjs::JSValue,
+) -> qjs::JSValue {
+    // SAFETY: the engine passes at least as many arguments as the function's length says.
+    unsafe {
+        let value = *arguments;
+        let id = if qjs::JS_IsObject(value) { qjs::JS_GetClassID(value) } else { 0 };
+        qjs::JS_MKVAL(qjs::JS_TAG_INT, id as i32)
+    }
+}
+
+/// `put(object, key, value)`: CreateDataProperty, which runs no setter.
+unsafe extern "C" fn put(
+    ctx: *mut qjs::JSContext,
+    _: qjs::JSValue,
+    _: c_int,
+    arguments: *mut qjs::JSValue,
+) -> qjs::JSValue {
+    // SAFETY: the engine passes at least as many arguments as the function's length says; the atom is freed and the
+    // value's new reference given away.
+    unsafe {
+        let atom = qjs::JS_ValueToAtom(ctx, *arguments.add(1));
+        let value = qjs::JS_DupValue(ctx, *arguments.add(2));
+        let done = qjs::JS_DefinePropertyValue(ctx, *arguments, atom, value, qjs::JS_PROP_C_W_E as c_int);
+        qjs::JS_FreeAtom(ctx, atom);
+        if done < 0 { qjs::JS_EXCEPTION } else { qjs::JS_UNDEFINED }
+    }
 }
