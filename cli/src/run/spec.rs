@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, str::FromStr};
 
-use codemode_protocol::{JAVASCRIPT_RESERVED_WORDS, ProviderDescriptor, RESERVED_PROVIDER_NAMES, is_identifier};
+use codemode_protocol::{JAVASCRIPT_RESERVED_WORDS, ProviderDescriptor, RESERVED_PROVIDER_NAMES, is_identifier, text};
 
 /// One `--tool NS.NAME=COMMAND`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,11 +74,11 @@ pub(crate) struct Url(pub(crate) String);
 impl FromStr for Url {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let url = url::Url::parse(text).map_err(|error| format!("{error}; it must be such as ws://127.0.0.1:8787"))?;
+    fn from_str(address: &str) -> Result<Self, String> {
+        let url = url::Url::parse(address).map_err(|error| format!("{error}; it must be such as ws://127.0.0.1:8787"))?;
         match url.scheme() {
             "ws" => {}
-            "wss" => return Err("wss is not available in this version; use ws".into()),
+            "wss" => return Err(format!("{}; use ws", text::not_available("wss"))),
             other => return Err(format!("the scheme is {other:?}; it must be ws")),
         }
         if url.fragment().is_some() {

@@ -87,7 +87,7 @@ const PARENT: &str = "CODEMODE_TEST_PARENT";
 async fn a_killed_parent_leaves_no_process_within_a_second() {
     let exe = std::env::current_exe().unwrap();
     let mut parent = Command::new(exe)
-        .args(["--exact", "deaths::parent_that_will_be_killed", "--nocapture", "--ignored"])
+        .args(["--exact", "deaths::parent_that_will_be_killed", "--nocapture"])
         .env(PARENT, "1")
         .stdout(Stdio::piped())
         .spawn()
@@ -109,9 +109,9 @@ async fn a_killed_parent_leaves_no_process_within_a_second() {
     assert!(killed.elapsed() < Duration::from_secs(1));
 }
 
-/// Not a test: prints the numbers of a zygote and its children, one of them deaf in a builtin, and waits to be killed.
+/// Not a test by itself, where it does nothing: started by the one above it prints the numbers of a zygote and its
+/// children, one of them deaf in a builtin, and waits to be killed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "started by another test"]
 async fn parent_that_will_be_killed() {
     if std::env::var_os(PARENT).is_none() {
         return;
