@@ -57,7 +57,7 @@ limits! {
     code_bytes "code" = MIB;
     /// Size of one module's source, in UTF-8 bytes.
     module_bytes "module" = 4 * MIB;
-    /// Size of all module sources of a request, in UTF-8 bytes.
+    /// Size of all module sources of a request with their specifiers, in UTF-8 bytes.
     modules_bytes "modules" = 16 * MIB;
     /// Size of all preludes and proxy sources of a request, in UTF-8 bytes.
     preludes_bytes "preludes" = MIB;

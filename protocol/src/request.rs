@@ -138,7 +138,9 @@ impl ExecuteRequest {
         for (specifier, source) in self.modules.iter().flatten() {
             size(&format!("modules[{specifier:?}]"), source.len(), limits.module_bytes)?;
         }
-        size("modules", self.modules.iter().flatten().map(|(_, source)| source.len()).sum(), limits.modules_bytes)?;
+        // Specifiers count, or their number would be bounded by nothing.
+        let modules = self.modules.iter().flatten().map(|(specifier, source)| specifier.len() + source.len());
+        size("modules", modules.sum(), limits.modules_bytes)?;
         for (field, bound) in [("timeout", self.timeout), ("cpuTime", self.cpu_time)] {
             if bound == TimeBound::Milliseconds(0) {
                 return Err(ExecutorError::invalid(field, "0 ms; at least 1 is needed"));

@@ -75,6 +75,23 @@ pub fn no_such_module(specifier: &str) -> String {
     format!("No such module \"{specifier}\".")
 }
 
+/// An import attribute, of which there is none that means anything here.
+pub fn import_attribute_refused(attribute: &str) -> String {
+    format!(
+        "Import attribute \"{attribute}\" is not supported: modules are JavaScript sources. Export the data from a module."
+    )
+}
+
+/// More module loads than one run may make.
+pub fn too_many_modules(bound: u32) -> String {
+    format!("The program loads more than {bound} modules, which is the bound of one run. Put several into one source.")
+}
+
+/// A module's source that does not parse, and where.
+pub fn in_module(message: &str, module: &str, line: i32, column: i32) -> String {
+    format!("{message} (module \"{module}\", line {line}, column {column})")
+}
+
 /// A tool that does not exist, or whose provider has no handler.
 pub fn tool_not_found(tool: &str) -> String {
     format!("Tool \"{tool}\" not found")

@@ -97,6 +97,8 @@ pub(crate) struct RunSpec {
     pub(crate) code: String,
     /// The namespaces, in order.
     pub(crate) providers: Vec<ProviderSpec>,
+    /// Sources of modules, each after its specifier.
+    pub(crate) modules: Vec<(String, String)>,
     /// The run clock's bound, milliseconds.
     pub(crate) timeout_ms: u64,
     /// The CPU clock's bound, milliseconds.
@@ -350,7 +352,8 @@ impl ToChild {
     pub(crate) fn encode(&self) -> Vec<u8> {
         match self {
             Self::Run(spec) => {
-                let mut out = Writer::new(kind::RUN, spec.code.len() + 512);
+                let modules: usize = spec.modules.iter().map(|(name, source)| name.len() + source.len() + 8).sum();
+                let mut out = Writer::new(kind::RUN, spec.code.len() + modules + 512);
                 write_spec(&mut out, spec);
                 out.finish()
             }
@@ -504,6 +507,11 @@ fn write_spec(out: &mut Writer, spec: &RunSpec) {
         out.u8(u8::from(provider.positional_args));
         out.optional_text(provider.proxy_source.as_deref());
     }
+    out.length(spec.modules.len());
+    for (specifier, source) in &spec.modules {
+        out.text(specifier);
+        out.text(source);
+    }
     for number in [spec.timeout_ms, spec.cpu_ms, spec.max_wall_ms, spec.memory_limit, spec.stack_limit] {
         out.u64(number);
     }
@@ -534,9 +542,14 @@ fn read_spec(input: &mut Reader<'_>) -> Result<RunSpec, FrameError> {
             proxy_source: input.optional(Reader::text)?,
         });
     }
+    let mut modules = Vec::new();
+    for _ in 0..input.u32()? {
+        modules.push((input.text()?, input.text()?));
+    }
     Ok(RunSpec {
         code,
         providers,
+        modules,
         timeout_ms: input.u64()?,
         cpu_ms: input.u64()?,
         max_wall_ms: input.u64()?,

@@ -10,6 +10,7 @@ fn spec() -> RunSpec {
             positional_args: true,
             proxy_source: None,
         }],
+        modules: vec![("lib.js".into(), "export const a = 1".into()), (String::new(), String::new())],
         timeout_ms: 1,
         cpu_ms: 2,
         max_wall_ms: 3,

@@ -129,6 +129,12 @@ pub(super) fn first_line_of(state: &State, thrown: &Val) -> Option<i32> {
     stack.lines().find_map(place).map(|(line, _)| line)
 }
 
+/// Line and column at which a module's source did not parse: the parser's errors name them first of all.
+pub(super) fn place_in(state: &State, thrown: &Val, file: &str) -> Option<(i32, i32)> {
+    let stack = property(state, thrown, c"stack", STACK_BYTES)?;
+    place_of(stack.lines().next()?, file)
+}
+
 /// The first place in the caller's own source that a stack names.
 fn position(stack: &str, first_line: i32) -> Option<(u32, u32)> {
     stack.lines().find_map(|line| place(line).filter(|(at, _)| *at >= first_line)).and_then(|(line, column)| {
@@ -138,14 +144,22 @@ fn position(stack: &str, first_line: i32) -> Option<(u32, u32)> {
 
 /// The line and column in a stack's line, when it names the program.
 fn place(line: &str) -> Option<(i32, i32)> {
-    let file = FILE.to_str().ok()?;
-    let (_, place) = line.rsplit_once(file)?;
-    let place = place.trim_end_matches(')');
-    if place.is_empty() {
+    place_of(line, FILE.to_str().ok()?)
+}
+
+/// The line and column in a stack's line, when it names `file`: as `at name (file:1:2)`, or as `at file:1:2`.
+fn place_of(line: &str, file: &str) -> Option<(i32, i32)> {
+    let line = line.trim_end_matches(')');
+    let numbers = line.rfind(file).map(|at| &line[at + file.len()..])?;
+    let before = &line[..line.len() - numbers.len() - file.len()];
+    if !before.ends_with('(') && before.trim() != "at" {
+        return None;
+    }
+    if numbers.is_empty() {
         // The engine does not write this one number.
         return Some((-1, 0));
     }
-    let (line, column) = place.strip_prefix(':')?.rsplit_once(':')?;
+    let (line, column) = numbers.strip_prefix(':')?.rsplit_once(':')?;
     Some((line.parse().ok()?, column.parse().ok()?))
 }
 
@@ -169,6 +183,7 @@ mod tests {
         assert_eq!(position(stack, 1), Some((2, 15)));
         assert_eq!(position(stack, 3), Some((9, 1)));
         assert_eq!(position("    at map (native)", 1), None);
+        assert_eq!(position("    at f (lib/program.js:7:1)\n    at my-program.js:8:1", 1), None);
         assert_eq!(clean(stack, 1), "    at map (native)\n    at f (program.js:2:15)\n    at program.js:9:1");
     }
 }

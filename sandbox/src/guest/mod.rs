@@ -15,6 +15,7 @@ mod event_loop;
 mod globals;
 mod js;
 mod json;
+mod modules;
 mod namespace;
 mod output;
 mod program;
@@ -59,7 +60,7 @@ impl Engine {
         // SAFETY: a live runtime; the handler keeps to the engine's interface and finds the state installed.
         unsafe { qjs::JS_SetInterruptHandler(cx.runtime(), Some(interrupt), std::ptr::null_mut()) };
         globals::install(cx).map_err(|_| failed("globals"))?;
-        program::install_loader(cx);
+        modules::install(cx).map_err(|_| failed("modules"))?;
         state.random.reseed()?;
         serve::warm_up(state);
         // SAFETY: a live runtime.

@@ -11,12 +11,16 @@ use codemode_protocol::separate_imports;
 use rquickjs::qjs;
 
 use super::js::{Cx, Js, Pending, Val, answer};
+use super::modules::definition;
 use super::namespace;
 use super::state::{State, state};
 use crate::frame::ProviderSpec;
 
 /// The program's name in stacks.
 pub(super) const FILE: &CStr = c"program.js";
+
+/// The name of proxy sources in stacks.
+pub(super) const PROXY_FILE: &CStr = c"proxy.js";
 
 /// Why there is no entry.
 pub(super) enum Failure {
@@ -92,15 +96,23 @@ impl Sources {
         self.first_line
     }
 
-    /// Evaluates the module and calls its default export: the promise of the entry, wrapped in an array.
-    pub(super) fn evaluate(&self, state: &State, providers: &[ProviderSpec]) -> Result<Val, Failure> {
+    /// Compiles the sources, with all that they import, and begins to evaluate the module: a promise of that, because
+    /// what it imports may await.
+    pub(super) fn begin(&self, state: &State) -> Result<Started, Failure> {
         let cx = state.cx;
         let flags = qjs::JS_EVAL_TYPE_MODULE | qjs::JS_EVAL_FLAG_COMPILE_ONLY;
         cx.eval(&self.check, FILE, self.check_line, flags).map_err(|pending| self.compile_failure(state, pending))?;
         let module = cx
             .eval(&self.module, FILE, self.module_line, flags)
             .map_err(|pending| self.compile_failure(state, pending))?;
-        let outer = run_module(cx, module).map_err(Failure::Threw)?;
+        // Linking fails here, as an exception: an export that is imported and is not there. Nothing has run then.
+        start(cx, module).map_err(|pending| self.compile_failure(state, pending))
+    }
+
+    /// Calls the default export of the evaluated module: the promise of the entry, wrapped in an array.
+    pub(super) fn enter(&self, state: &State, providers: &[ProviderSpec], started: &Started) -> Result<Val, Failure> {
+        let cx = state.cx;
+        let outer = started.default_export(cx).map_err(Failure::Threw)?;
         let mut args = Vec::with_capacity(providers.len() + 1);
         for (index, provider) in providers.iter().enumerate() {
             args.push(namespace(state, index, provider).map_err(|pending| Failure::Prelude(index, pending))?);
@@ -149,17 +161,35 @@ impl Sources {
     }
 }
 
-/// Links and evaluates a module; its default export.
-fn run_module(cx: Cx, module: Val) -> Js<Val> {
-    // SAFETY: a module value holds its definition, which lives as long as the context.
-    let definition = unsafe { qjs::JS_VALUE_GET_PTR(module.raw()) }.cast::<qjs::JSModuleDef>();
+/// A module that is being evaluated.
+pub(super) struct Started {
+    definition: *mut qjs::JSModuleDef,
+    /// Settled when the module is evaluated.
+    pub(super) promise: Val,
+}
+
+impl Started {
+    fn default_export(&self, cx: Cx) -> Js<Val> {
+        // SAFETY: the definition of a linked module, which lives as long as the context.
+        cx.own(unsafe { qjs::JS_GetModuleNamespace(cx.0, self.definition) })?.get(c"default")
+    }
+}
+
+/// Links a module and begins to evaluate it.
+fn start(cx: Cx, module: Val) -> Js<Started> {
+    let definition = definition(&module);
     // SAFETY: the reference goes to the engine; a promise comes back.
-    let evaluated = cx.own(unsafe { qjs::JS_EvalFunction(cx.0, module.into_raw()) })?;
-    if let Some(super::js::Promise::Rejected(reason)) = evaluated.promise() {
+    let promise = cx.own(unsafe { qjs::JS_EvalFunction(cx.0, module.into_raw()) })?;
+    Ok(Started { definition, promise })
+}
+
+/// Links and evaluates a module that imports nothing; its default export.
+fn run_module(cx: Cx, module: Val) -> Js<Val> {
+    let started = start(cx, module)?;
+    if let Some(super::js::Promise::Rejected(reason)) = started.promise.promise() {
         return Err(cx.throw(reason));
     }
-    // SAFETY: the module was evaluated just now.
-    cx.own(unsafe { qjs::JS_GetModuleNamespace(cx.0, definition) })?.get(c"default")
+    started.default_export(cx)
 }
 
 /// What the program sees under a provider's name.
@@ -168,7 +198,7 @@ fn namespace(state: &State, index: usize, provider: &ProviderSpec) -> Js<Val> {
     let Some(source) = &provider.proxy_source else { return namespace::proxy(state, number) };
     // A module, so that it is strict; at its top level there are no namespaces.
     let flags = qjs::JS_EVAL_TYPE_MODULE | qjs::JS_EVAL_FLAG_COMPILE_ONLY;
-    let module = state.cx.eval(&format!("export default (\n{source}\n)"), c"proxy.js", 0, flags)?;
+    let module = state.cx.eval(&format!("export default (\n{source}\n)"), PROXY_FILE, 0, flags)?;
     let make = run_module(state.cx, module)?;
     if !make.is_function() {
         return Err(state.cx.throw_type_error(c"the proxy source is not a function"));
@@ -263,34 +293,6 @@ fn fresh_names(code: &str, providers: &[ProviderSpec], random: u64) -> (String, 
 
 /// Semicolons at the end of a body that are looked at; more of them in one comment are a program's own loss.
 const SEMICOLONS: usize = 1000;
-
-/// Refuses every import: modules come later, and a program must not find its own harness by name.
-pub(super) fn install_loader(cx: Cx) {
-    // SAFETY: a live runtime; the functions keep to the engine's interface.
-    unsafe { qjs::JS_SetModuleLoaderFunc(cx.runtime(), Some(resolve), None, std::ptr::null_mut()) };
-}
-
-unsafe extern "C" fn resolve(
-    _: *mut qjs::JSContext,
-    _: *const std::ffi::c_char,
-    name: *const std::ffi::c_char,
-    _: *mut std::ffi::c_void,
-) -> *mut std::ffi::c_char {
-    // SAFETY: the engine passes a C string.
-    let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
-    let cx = state().cx;
-    let message = codemode_protocol::text::no_such_module(&name);
-    if let Ok(message) = cx.string(&message) {
-        let mut args = [message.raw()];
-        // SAFETY: live values; the result is a reference of its own.
-        let error =
-            cx.own(unsafe { qjs::JS_CallConstructor(cx.0, state().captured.error.raw(), 1, args.as_mut_ptr()) });
-        if let Ok(error) = error {
-            let Pending = cx.throw(error);
-        }
-    }
-    std::ptr::null_mut()
-}
 
 #[cfg(test)]
 mod tests {

@@ -42,17 +42,16 @@ pub(super) fn run(state: &State, spec: &mut RunSpec) -> DoneFrame {
     DoneFrame { host_calls: u64::from(state.calls.made()), ..done }
 }
 
-fn begin(state: &State, spec: &RunSpec) {
+fn begin(state: &State, spec: &mut RunSpec) {
+    let stack = usize::try_from(spec.stack_limit).unwrap_or(usize::MAX).clamp(LEAST_STACK, MOST_STACK);
     let nanoseconds = |ms: u64| ms.saturating_mul(1_000_000);
     // SAFETY: a live runtime. More than 16 MiB would disable the check.
-    unsafe {
-        let stack = usize::try_from(spec.stack_limit).unwrap_or(usize::MAX).clamp(LEAST_STACK, MOST_STACK);
-        qjs::JS_SetMaxStackSize(state.cx.runtime(), stack as qjs::size_t);
-    }
+    unsafe { qjs::JS_SetMaxStackSize(state.cx.runtime(), stack as qjs::size_t) };
     state.logs.begin(spec.logs);
     state.calls.begin(spec);
     state.error.replace(state.captured.error.clone());
     alloc::begin(spec.memory_limit);
+    state.modules.begin(std::mem::take(&mut spec.modules), stack);
     state.clock.start(Bounds {
         run: nanoseconds(spec.timeout_ms),
         wall: nanoseconds(spec.max_wall_ms),
@@ -63,13 +62,19 @@ fn begin(state: &State, spec: &RunSpec) {
 
 fn execute(state: &State, spec: &RunSpec, sources: &Sources) -> End {
     let cx = state.cx;
-    let returned = match sources.evaluate(state, &spec.providers) {
+    let started = match sources.begin(state) {
+        Ok(started) => started,
+        Err(failure) => return not_entered(state, failure),
+    };
+    match settle(state, &started.promise) {
+        Settled::Fulfilled(_) => {}
+        Settled::Rejected(thrown) => return End::Threw { thrown, prelude: None },
+        Settled::Stalled => return End::Stalled,
+        Settled::TimeOver => return End::TimeOver,
+    }
+    let returned = match sources.enter(state, &spec.providers, &started) {
         Ok(promise) => promise,
-        Err(Failure::Syntax(Pending)) => return End::Syntax(cx.exception()),
-        Err(Failure::Threw(Pending)) => return threw(state),
-        Err(Failure::Prelude(index, Pending)) => {
-            return End::Threw { thrown: cx.exception(), prelude: Some(index) };
-        }
+        Err(failure) => return not_entered(state, failure),
     };
     let returned = match settle(state, &returned) {
         Settled::Fulfilled(returned) => returned,
@@ -107,6 +112,14 @@ fn execute(state: &State, spec: &RunSpec, sources: &Sources) -> End {
         Err(Refusal::Text(text)) => End::Refused(text),
         Err(Refusal::Threw(thrown)) => End::Threw { thrown, prelude: None },
         Err(Refusal::Interrupted) => End::TimeOver,
+    }
+}
+
+fn not_entered(state: &State, failure: Failure) -> End {
+    match failure {
+        Failure::Syntax(Pending) => End::Syntax(state.cx.exception()),
+        Failure::Threw(Pending) => threw(state),
+        Failure::Prelude(index, Pending) => End::Threw { thrown: state.cx.exception(), prelude: Some(index) },
     }
 }
 

@@ -49,6 +49,7 @@ pub(super) fn warm_up(state: &State) {
     let mut spec = RunSpec {
         code: include_str!("warm_up.js").into(),
         providers: vec![provider],
+        modules: Vec::new(),
         timeout_ms: u64::MAX,
         cpu_ms: u64::MAX,
         max_wall_ms: u64::MAX,

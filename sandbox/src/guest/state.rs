@@ -8,6 +8,7 @@ use super::console::Logs;
 use super::dispatch::Calls;
 use super::globals::Random;
 use super::js::{Cx, Val};
+use super::modules::Modules;
 use super::namespace::Namespaces;
 use super::socket::Socket;
 
@@ -20,6 +21,7 @@ pub(super) struct State {
     pub(super) logs: Logs,
     pub(super) calls: Calls,
     pub(super) namespaces: Namespaces,
+    pub(super) modules: Modules,
     pub(super) random: Random,
     /// `globalThis.Error` as the preludes left it; the intrinsic until then.
     pub(super) error: RefCell<Val>,
@@ -42,6 +44,7 @@ impl State {
             logs: Logs::new(),
             calls: Calls::new(),
             namespaces: Namespaces::new(),
+            modules: Modules::new(),
             random: Random::new(),
             error: RefCell::new(captured.error.clone()),
             preludes_done: Cell::new(0),

@@ -4,7 +4,7 @@
 //! zygote, `run` with a child, `calls` with the host, `watchdog` kills what outlives its bounds, `verdict` says what a
 //! run's end means.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use codemode_protocol::{
     ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, Limits, OutboundMode, Outcome, ResultEncoding, RunBounds,
@@ -49,6 +49,8 @@ pub struct PoolExecutor {
     shared: Arc<Shared>,
     watchdog: Watchdog,
     runtime: Handle,
+    /// Of requests that bring none of their own.
+    modules: BTreeMap<String, String>,
     /// True once the director has ended, and with it the last process of this pool.
     ended: watch::Receiver<bool>,
 }
@@ -88,6 +90,7 @@ impl PoolExecutor {
         };
         let watchdog = Watchdog::start(shared.epoch, grace, Box::new(renice)).map_err(PoolError::Thread)?;
         let (events, mut first) = mpsc::unbounded_channel();
+        let modules = options.modules.clone();
         let keeper = Keeper::start(options, events).map_err(PoolError::Thread)?;
         shared.take_zygote_wish();
         keeper.want_zygote();
@@ -103,7 +106,7 @@ impl PoolExecutor {
             supply::direct(directed, keeper, first, zygote).await;
             ending.send_replace(true);
         });
-        Ok(Self { shared, watchdog, runtime, ended })
+        Ok(Self { shared, watchdog, runtime, modules, ended })
     }
 
     /// The bounds that this pool applies.
@@ -124,11 +127,12 @@ impl PoolExecutor {
         }
     }
 
-    async fn run(&self, request: ExecuteRequest, host: Host) -> Result<Outcome, ExecutorError> {
+    async fn run(&self, mut request: ExecuteRequest, host: Host) -> Result<Outcome, ExecutorError> {
         let limits = &self.shared.limits;
         request.validate(limits)?;
         refuse_unavailable(&request)?;
         let bounds = request.bounds(limits);
+        request.modules.get_or_insert_with(|| self.modules.clone());
         let spec = specify(request, &bounds, limits);
         let mut prepared = Box::new(Prepared::new(spec, bounds, host, &self.shared, self.runtime.clone()));
         let arrived = self.shared.now();
@@ -164,9 +168,6 @@ impl Drop for PoolExecutor {
 }
 
 fn refuse_unavailable(request: &ExecuteRequest) -> Result<(), ExecutorError> {
-    if request.modules.as_ref().is_some_and(|modules| !modules.is_empty()) {
-        return Err(unavailable("modules"));
-    }
     if request.outbound == OutboundMode::Stub {
         return Err(unavailable("outbound: \"stub\""));
     }
@@ -191,6 +192,7 @@ fn specify(request: ExecuteRequest, bounds: &RunBounds, limits: &Limits) -> RunS
                 proxy_source: provider.proxy_source,
             })
             .collect(),
+        modules: request.modules.into_iter().flatten().collect(),
         timeout_ms: bounds.timeout_ms,
         cpu_ms: bounds.cpu_ms,
         max_wall_ms: bounds.max_wall_ms,

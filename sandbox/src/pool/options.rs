@@ -1,6 +1,6 @@
 //! What a pool is made with, and why it may not come up.
 
-use std::{io, path::PathBuf};
+use std::{collections::BTreeMap, io, path::PathBuf};
 
 use codemode_protocol::Limits;
 
@@ -14,6 +14,8 @@ pub struct PoolOptions {
     pub zygote: Option<PathBuf>,
     /// Every bound of the contract's table that concerns sandboxes, admission included.
     pub limits: Limits,
+    /// Module sources by specifier, for requests whose `modules` is absent.
+    pub modules: BTreeMap<String, String>,
     /// The weakest confinement under which the pool may start.
     pub require_confinement: Level,
 }

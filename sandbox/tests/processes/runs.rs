@@ -1,7 +1,7 @@
 //! What one run gives, and what it leaves to the next: nothing.
 
 use std::{
-    collections::HashSet,
+    collections::{BTreeMap, HashSet},
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
@@ -14,7 +14,9 @@ use codemode_protocol::{
     TimeBound, text,
 };
 
-use crate::common::{children, host, pool, pool_with, quick_host, request, run, start, text as result, until};
+use codemode_sandbox::{PoolExecutor, PoolOptions};
+
+use crate::common::{children, host, options, pool, pool_with, quick_host, request, run, start, text as result, until};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_program_returns_its_value_its_log_and_its_figures() {
@@ -218,12 +220,10 @@ async fn a_bad_request_is_refused_before_any_sandbox_is_touched() {
     let zygote = pool.status().zygote.unwrap();
     let before = children(zygote);
     let reserved = vec![ProviderDescriptor { name: "Promise".into(), ..ProviderDescriptor::default() }];
-    let modules = Some([("a.js".to_owned(), "export {}".to_owned())].into());
     let base = || ExecuteRequest::new("async () => 1");
     for (bad, names) in [
         (ExecuteRequest::new("x".repeat(101)), "code"),
         (ExecuteRequest { providers: reserved, ..base() }, "Promise"),
-        (ExecuteRequest { modules, ..base() }, "modules is not available in this version"),
         (ExecuteRequest { retain_handles: true, ..base() }, "retainHandles is not available in this version"),
         (ExecuteRequest { outbound: OutboundMode::Stub, ..base() }, "is not available in this version"),
     ] {
@@ -232,5 +232,32 @@ async fn a_bad_request_is_refused_before_any_sandbox_is_touched() {
         assert!(error.message.contains(names), "{error}");
     }
     assert_eq!(children(zygote), before);
+    pool.dispose().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_brings_modules_or_gets_those_of_the_pool() {
+    let modules = |source: &str| BTreeMap::from([("lib.js".to_owned(), source.to_owned())]);
+    let limits = Limits { warm_children: 2, module_bytes: 64, ..Limits::default() };
+    let options = PoolOptions { limits, modules: modules("export default 'default'"), ..options() };
+    let pool = PoolExecutor::new(options).await.unwrap();
+    let run = |modules| {
+        let code = "import found from 'lib.js';\nasync () => [found, (await import('lib.js')).default]";
+        pool.execute(ExecuteRequest { modules, ..ExecuteRequest::new(code) }, Host::default())
+    };
+    assert_eq!(result(&run(None).await.unwrap()), "[[\"default\",\"default\"]]");
+    let own = run(Some(modules("export default await Promise.resolve(1)"))).await.unwrap();
+    assert_eq!(result(&own), "[[1,1]]");
+    let none = run(Some(BTreeMap::new())).await.unwrap();
+    assert_eq!((none.termination, none.error), (Termination::Threw, Some(text::no_such_module("lib.js"))));
+    let spin = ExecuteRequest {
+        modules: Some(modules("for (;;) new Promise(() => { for (;;); })")),
+        timeout: TimeBound::Milliseconds(300),
+        ..ExecuteRequest::new("import 'lib.js';\nasync () => 1")
+    };
+    let ended = pool.execute(spin, Host::default()).await.unwrap();
+    assert_eq!((ended.termination, ended.error), (Termination::Timeout, Some(text::timed_out(300))));
+    let refused = run(Some(modules(&"x".repeat(65)))).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::InvalidRequest);
     pool.dispose().await;
 }

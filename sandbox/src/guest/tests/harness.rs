@@ -58,6 +58,7 @@ pub(super) fn spec(code: &str) -> RunSpec {
     RunSpec {
         code: code.into(),
         providers: vec![provider("api")],
+        modules: Vec::new(),
         timeout_ms: 5_000,
         cpu_ms: 5_000,
         max_wall_ms: 20_000,

@@ -6,5 +6,6 @@ mod calls;
 mod console;
 mod errors;
 mod harness;
+mod modules;
 mod result;
 mod scope;

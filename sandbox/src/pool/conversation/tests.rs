@@ -7,6 +7,7 @@ fn spec() -> RunSpec {
     RunSpec {
         code: String::new(),
         providers: Vec::new(),
+        modules: Vec::new(),
         timeout_ms: 1000,
         cpu_ms: 1000,
         max_wall_ms: 1000,
