@@ -75,7 +75,8 @@ impl FromStr for Url {
     type Err = String;
 
     fn from_str(address: &str) -> Result<Self, String> {
-        let url = url::Url::parse(address).map_err(|error| format!("{error}; it must be such as ws://127.0.0.1:8787"))?;
+        let url =
+            url::Url::parse(address).map_err(|error| format!("{error}; it must be such as ws://127.0.0.1:8787"))?;
         match url.scheme() {
             "ws" => {}
             "wss" => return Err(format!("{}; use ws", text::not_available("wss"))),
