@@ -30,8 +30,13 @@
 //! | `guest` | what runs inside a child: the engine and its surface |
 //! | `frame` | what pool and child say to each other |
 //!
+//! Linux only: parent-death signals, process handles, seccomp and Landlock have no equal elsewhere.
+//!
 //! The pool never trusts a child that has run guest code: frames, results and claims about bounds are checked here, and
 //! bounds are enforced from outside.
+
+#[cfg(not(target_os = "linux"))]
+compile_error!("codemode-sandbox needs Linux: nothing else can confine its children and be sure to end them");
 
 mod confinement;
 mod frame;

@@ -1,7 +1,10 @@
 //! The escape attempts of the self-test. The same functions run in a confined child, where each must fail, and in a
 //! plain process, where each should succeed: a refusal proves something only beside a success.
 
-use std::{ffi::CStr, io, ptr};
+use std::{
+    ffi::{CStr, CString},
+    io, ptr,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -68,7 +71,7 @@ const ATTEMPTS: &[Attempt] = &[
     Attempt { name: "create a file", run: |_| create_file() },
     Attempt { name: "stat a path", run: |_| stat() },
     Attempt { name: "list a directory", run: |_| open(c"/", libc::O_RDONLY | libc::O_DIRECTORY) },
-    Attempt { name: "open the memory of process 1", run: |_| open(c"/proc/1/mem", libc::O_RDWR) },
+    Attempt { name: "open the memory of another process", run: open_memory },
     Attempt { name: "connect a TCP socket", run: |_| connect_tcp() },
     Attempt { name: "send on a UDP socket", run: |_| socket(libc::AF_INET, libc::SOCK_DGRAM) },
     Attempt { name: "connect an abstract Unix socket", run: |_| connect_abstract() },
@@ -110,6 +113,11 @@ fn open(path: &CStr, flags: i32) -> io::Result<()> {
     // SAFETY: the path is a C string.
     let fd = check(unsafe { libc::openat(libc::AT_FDCWD, path.as_ptr(), flags | libc::O_CLOEXEC) }.into())?;
     close(fd)
+}
+
+fn open_memory(victim: i32) -> io::Result<()> {
+    let path = CString::new(format!("/proc/{victim}/mem"))?;
+    open(&path, libc::O_RDWR)
 }
 
 fn create_file() -> io::Result<()> {
@@ -322,6 +330,9 @@ fn in_own_process(run: fn(i32) -> io::Result<()>) -> io::Result<()> {
     reap(victim)?;
     match status? {
         0 => Ok(()),
+        status if libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == libc::ENOSYS => {
+            Err(io::Error::other("not offered by this kernel"))
+        }
         status if libc::WIFEXITED(status) && libc::WEXITSTATUS(status) != UNNAMED_FAILURE => {
             Err(io::Error::from_raw_os_error(libc::WEXITSTATUS(status)))
         }

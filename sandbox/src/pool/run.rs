@@ -10,7 +10,7 @@ use tokio::{
 };
 
 use super::{
-    calls::{Answer, Calls},
+    calls::{Answer, CallBounds, Calls},
     child::{ChildEnd, ForkedChild},
     clock::{ClockBounds, RunClock},
     conversation::{Conversation, Heard, Violation},
@@ -36,13 +36,12 @@ pub(super) struct Prepared {
 
 impl Prepared {
     pub(super) fn new(spec: RunSpec, bounds: RunBounds, host: Host, shared: &Shared, runtime: Handle) -> Self {
-        let timeout = Duration::from_millis(shared.limits.host_call_timeout_ms);
         Self {
             frame_bounds: FrameBounds::of(&spec),
             conversation: Conversation::new(&spec),
             count_host_waits: spec.count_host_waits,
             bounds,
-            calls: Calls::new(host.dispatch, runtime.clone(), timeout, shared.limits.call_result_bytes),
+            calls: Calls::new(host, runtime.clone(), CallBounds::of(&shared.limits)),
             runtime,
             frame: ToChild::Run(Box::new(spec)).encode(),
         }
@@ -198,6 +197,7 @@ impl Run<'_> {
                 match self.conversation.hear(frame)? {
                     Heard::Nothing => {}
                     Heard::Call(call) => self.calls.start(call),
+                    Heard::Abort(id) => self.calls.abort(id),
                     Heard::Waiting => self.watched.clock().wait(self.shared.now()),
                     Heard::Done(done) => {
                         let now = self.shared.now();
@@ -251,7 +251,7 @@ impl Run<'_> {
     fn reply(&mut self, answer: Answer) {
         self.conversation.answer(answer.id);
         self.watched.clock().resume(self.shared.now());
-        let frame = ToChild::Reply { call: answer.id, outcome: answer.outcome }.encode();
+        let frame = answer.frame.encode();
         if self.outbox.is_empty() {
             self.outbox = frame;
             self.flush();
@@ -342,3 +342,6 @@ const REPORT_BOUND: Duration = Duration::from_millis(10);
 
 /// How long the zygote may take to tell how a child ended.
 const REAP_BOUND: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@ use std::{
     fs, io, mem,
     os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd},
     process, ptr,
+    time::Duration,
 };
 
 use super::{
@@ -169,10 +170,10 @@ impl Zygote {
         };
         self.children.insert(pid, child);
         let handed_over = Pidfd::open(pid)
-            .and_then(|handle| send(&Report::Forked { child, pid }, &[ours.as_raw_fd(), handle.as_raw_fd()]));
+            .and_then(|handle| hand_over(&Report::Forked { child, pid }, &[ours.as_raw_fd(), handle.as_raw_fd()]));
         match handed_over {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                // Such as too many descriptors on their way. The child sees its socket end and goes; nobody knows it.
+                // The child sees its socket end and goes; nobody knows it.
                 self.children.insert(pid, NOBODY);
                 refuse(child, &error)
             }
@@ -213,6 +214,24 @@ fn wait(flags: i32) -> Option<(i32, Exit)> {
     let cpu_us = microseconds(usage.ru_utime) + microseconds(usage.ru_stime);
     Some((pid, Exit { status, cpu_us, peak_rss_kib: usage.ru_maxrss.unsigned_abs() }))
 }
+
+/// Sends descriptors. The kernel bounds how many are on their way, over all processes of the user: then it is for the
+/// pools to take some.
+fn hand_over(report: &Report, fds: &[RawFd]) -> io::Result<()> {
+    for _ in 0..PATIENCE.as_millis() / STEP.as_millis() {
+        match send(report, fds) {
+            Err(error) if error.raw_os_error() == Some(libc::ETOOMANYREFS) => sys::wait_readable(&[], Some(STEP))?,
+            other => return other,
+        };
+    }
+    send(report, fds)
+}
+
+/// How long a child may wait for being handed over.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How often that is tried.
+const STEP: Duration = Duration::from_millis(1);
 
 /// The id of children that the pool never heard of.
 const NOBODY: ChildId = ChildId(u64::MAX);

@@ -1,0 +1,114 @@
+//! A run against a child that is not honest: the test writes its frames, the process behind it only sleeps.
+
+use std::{
+    io::Write,
+    os::unix::net::UnixStream,
+    process::{Child, Command, Stdio},
+};
+
+use codemode_protocol::{ErrorCode, ExecuteRequest, Limits, LogLevel, Termination, TimeBound, text};
+
+use super::{super::specify, *};
+use crate::{
+    frame::{DoneFrame, FromChild},
+    sys::Pidfd,
+    zygote::ChildId,
+};
+
+struct Fake {
+    shared: Shared,
+    watchdog: Watchdog,
+    process: Child,
+    socket: UnixStream,
+    child: Arc<ForkedChild>,
+}
+
+impl Fake {
+    fn new() -> Self {
+        let limits = Limits { grace_ms: 20, ..Limits::default() };
+        let shared = Shared::new(limits);
+        let watchdog = Watchdog::start(shared.epoch, Duration::from_millis(20), Box::new(|_| ())).unwrap();
+        let (ours, theirs) = sys::socket_pair(libc::SOCK_STREAM).unwrap();
+        // The process holds the channel as well, so that it ends with it.
+        let held = Stdio::from(theirs.try_clone().unwrap());
+        let process = Command::new("sleep").arg("60").stdin(held).spawn().unwrap();
+        let pid = process.id().cast_signed();
+        let child = Arc::new(ForkedChild::new(ChildId(0), pid, ours, Pidfd::open(pid).unwrap()));
+        Self { shared, watchdog, process, socket: theirs.into(), child }
+    }
+
+    /// Runs against what the child says, one frame after the other.
+    async fn hear(self, frames: &[Vec<u8>], timeout_ms: u64) -> Result<Outcome, ExecutorError> {
+        let Self { shared, watchdog, mut process, mut socket, child } = self;
+        let request = ExecuteRequest { timeout: TimeBound::Milliseconds(timeout_ms), ..ExecuteRequest::new("") };
+        let bounds = request.bounds(&shared.limits);
+        let spec = specify(request, &bounds, &shared.limits);
+        let prepared = Prepared::new(spec, bounds, Host::default(), &shared, Handle::current());
+        let begun = Box::new(prepared).begin(&shared, &watchdog, child, Duration::ZERO);
+        let Ok(run) = begun else { panic!("the child is there") };
+        let sent = [vec![FromChild::Ready.encode()], frames.to_vec()].concat().concat();
+        let speaker = std::thread::spawn(move || {
+            // The pool closes its end when it has heard enough.
+            let _ = socket.write_all(&sent);
+        });
+        let answer = run.serve().await;
+        speaker.join().unwrap();
+        // Killed in any case: nothing else ends it before a minute has passed.
+        assert!(!process.wait().unwrap().success());
+        answer
+    }
+}
+
+fn log() -> Vec<u8> {
+    FromChild::Log { level: LogLevel::Log, method: "log".into(), time_ms: 1.0, message: "kept".into() }.encode()
+}
+
+fn call(id: u32) -> Vec<u8> {
+    FromChild::Call { id, provider: "api".into(), tool: "get".into(), args_json: "[]".into() }.encode()
+}
+
+fn done(termination: Termination, result: Option<&str>) -> Vec<u8> {
+    let error = result.is_none().then(|| "its own words".to_owned());
+    let result = result.map(str::to_owned);
+    FromChild::Done(Box::new(DoneFrame { termination, result, error, details: None, peak_memory: 1, host_calls: 0 }))
+        .encode()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_child_that_breaks_the_rules_is_killed_and_its_log_is_kept() {
+    let cases = [
+        (vec![0xff; 64], "no frame"),
+        (FromChild::Ready.encode(), "out of order"),
+        ([call(1), call(1)].concat(), "numbered host call 1"),
+        (FromChild::Waiting { answered: 0 }.encode(), "out of order"),
+        (done(Termination::Completed, Some("[\"export\",1]")), "breaks the rules"),
+        (done(Termination::Completed, Some("{")), "breaks the rules"),
+        (done(Termination::Timeout, None), "a bound that was not reached"),
+        (done(Termination::Cpu, None), "a bound that was not reached"),
+        (log().repeat(6000), "past their bound"),
+    ];
+    for (frame, expected) in cases {
+        let error = Fake::new().hear(&[log(), frame], 60_000).await.unwrap_err();
+        assert_eq!((&error.code, error.retryable), (&ErrorCode::SandboxCrashed, false), "{error}");
+        assert!(error.message.contains(expected), "{expected}: {error}");
+        assert_eq!(error.logs.first().map(|line| line.message.as_str()), Some("kept"));
+        assert!(error.stats.is_some());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_child_that_says_nothing_more_is_killed_at_its_bound_by_the_pool() {
+    let outcome = Fake::new().hear(&[log()], 50).await.unwrap();
+    assert_eq!((outcome.termination, outcome.logs.len()), (Termination::Timeout, 1));
+    assert_eq!(outcome.error, Some(text::timed_out(50)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_texts_of_bounds_are_the_pools_own() {
+    let outcome = Fake::new().hear(&[done(Termination::Memory, None)], 60_000).await.unwrap();
+    assert_eq!(outcome.error, Some(text::memory_exceeded(Limits::default().memory_limit)));
+    let outcome = Fake::new().hear(&[done(Termination::Stalled, None)], 60_000).await.unwrap();
+    assert_eq!(outcome.error.as_deref(), Some(text::STALLED));
+    let outcome = Fake::new().hear(&[FromChild::Memory.encode()], 60_000).await.unwrap();
+    assert_eq!(outcome.termination, Termination::Memory);
+}
