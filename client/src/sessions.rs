@@ -139,7 +139,8 @@ impl Sessions {
         };
         // A runtime that has shut down drops the task here and now, and its last act takes the lock.
         for attempt in attempts {
-            self.runtime.spawn(run(self.clone(), attempt));
+            let report = Report { sessions: Some(self.clone()), session: attempt.session };
+            self.runtime.spawn(run(self.clone(), attempt, report));
         }
         answer
     }
@@ -280,9 +281,8 @@ fn waiter<T: Send + 'static>(
 }
 
 /// Carries out one attempt, until it is told to stop.
-async fn run(sessions: Arc<Sessions>, attempt: Attempt) {
-    let Attempt { session, endpoint, at, stop, alive } = attempt;
-    let report = Report { sessions: Some(sessions.clone()), session };
+async fn run(sessions: Arc<Sessions>, attempt: Attempt, report: Report) {
+    let Attempt { endpoint, at, stop, alive, .. } = attempt;
     let opening = async {
         match sessions.epoch.checked_add(at) {
             Some(instant) => sleep_until(instant).await,
@@ -296,7 +296,7 @@ async fn run(sessions: Arc<Sessions>, attempt: Attempt) {
     }
 }
 
-/// What an attempt owes: an answer also when it is dropped half-way.
+/// What an attempt owes: an answer also when it is dropped half-way, or never begins.
 struct Report {
     sessions: Option<Arc<Sessions>>,
     session: SessionId,

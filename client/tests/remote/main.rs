@@ -2,6 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod breaks;
+mod dispose;
+mod endpoints;
+mod sessions;
 mod support;
 
 use std::{
@@ -14,28 +18,14 @@ use std::{
 
 use codemode_client::{RemoteExecutor, RemoteOptions};
 use codemode_protocol::{
-    Dispatch, Encoded, EnvelopeDispatch, ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, HostCall,
-    HostCallError, LogLevel, LogLine, Outcome, ResultEncoding, Started, Stats, Termination, ToolNotFoundError,
+    Dispatch, EnvelopeDispatch, ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, HostCall, HostCallError,
+    ResultEncoding, Started, Termination, ToolNotFoundError,
     capnweb::{ErrorValue, Value},
-    wire::{Info, error_to_value, outcome_to_value, request_from_value},
+    wire::{Info, error_to_value, request_from_value},
 };
 use futures_util::future::{BoxFuture, FutureExt, join_all, pending};
-use support::{Call, Daemon, envelope};
+use support::{Call, Daemon, envelope, programs::outcome};
 use tokio::{net::TcpListener, sync::mpsc};
-
-fn outcome(result: Value) -> Value {
-    let outcome = Outcome {
-        result: Some(Encoded::from_value(&result).unwrap()),
-        error: None,
-        error_details: None,
-        logs: vec![LogLine { level: LogLevel::Warn, method: "warn".into(), message: "kept".into(), time_ms: 1.5 }],
-        termination: Termination::Completed,
-        execution_id: None,
-        handles_refused: false,
-        stats: Stats { host_calls: 3, ..Stats::default() },
-    };
-    outcome_to_value(outcome, ResultEncoding::Text)
-}
 
 fn request() -> ExecuteRequest {
     ExecuteRequest::new("async () => 1")
