@@ -30,6 +30,11 @@ impl Run {
     pub(crate) fn has_called(&self) -> bool {
         self.host_call.load(Ordering::Acquire)
     }
+
+    /// A host call has arrived.
+    pub(crate) fn called(&self) {
+        self.host_call.store(true, Ordering::Release);
+    }
 }
 
 /// The dispatch object of one run.
@@ -46,7 +51,7 @@ impl DispatchTarget {
 
 impl Target for DispatchTarget {
     fn call(self: Arc<Self>, call: IncomingCall) -> BoxFuture<'static, Result<Value, Value>> {
-        self.run.host_call.store(true, Ordering::Release);
+        self.run.called();
         let IncomingCall { path, args, cancel } = call;
         async move {
             let Some(args) = args.filter(|_| path.is_empty()) else {

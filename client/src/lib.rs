@@ -30,6 +30,7 @@ mod dispatch;
 mod endpoints;
 mod failure;
 mod options;
+mod outbound;
 mod policy;
 mod remote;
 mod session;

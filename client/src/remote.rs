@@ -3,9 +3,8 @@
 use std::{fmt, sync::Arc};
 
 use codemode_protocol::{
-    ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, Outcome, ResultEncoding, ResultLimits,
+    ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, OutboundMode, Outcome, ResultEncoding, ResultLimits,
     capnweb::{Target, Value},
-    unavailable,
     wire::{Info, method, outcome_from_value, rehydrate, request_to_value},
 };
 use codemode_transport::CallError;
@@ -16,6 +15,7 @@ use crate::{
     endpoints::Endpoints,
     failure::{Call, failed},
     options::RemoteOptions,
+    outbound::OutboundTarget,
     policy::Kind,
     session::headers,
     sessions::{Arrival, Sessions},
@@ -100,9 +100,6 @@ impl RemoteExecutor {
 impl Executor for RemoteExecutor {
     /// The result always travels as text, whatever the request asks for: no peer on the way touches it.
     async fn execute(&self, mut request: ExecuteRequest, host: Host) -> Result<Outcome, ExecutorError> {
-        if host.outbound.is_some() {
-            return Err(unavailable("a host with an outbound function"));
-        }
         request.result_encoding = ResultEncoding::Text;
         let mut ticket = self.sessions.ticket();
         let mut arrival = Arrival::New { kind: Kind::Execution, name: request.id.clone() };
@@ -112,7 +109,12 @@ impl Executor for RemoteExecutor {
                 let target: Arc<dyn Target> = Arc::new(DispatchTarget::new(dispatch, run.clone()));
                 Value::Local(target)
             });
-            let args = vec![request_to_value(&request), dispatch, Value::Null];
+            let outbound = host.outbound.clone().filter(|_| request.outbound == OutboundMode::Stub);
+            let outbound = outbound.map_or(Value::Null, |outbound| {
+                let target: Arc<dyn Target> = Arc::new(OutboundTarget::new(outbound, run.clone()));
+                Value::Local(target)
+            });
+            let args = vec![request_to_value(&request), dispatch, outbound];
             let tracker = run.execute.clone();
             let submitted = ticket.submit(arrival, move |session| {
                 session.call_tracked(&session.main(), &[method::EXECUTE], args, tracker)

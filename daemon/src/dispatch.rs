@@ -1,4 +1,4 @@
-//! Host calls of a run over the wire: each is a pulled call on the dispatch stub that the caller lent.
+//! Host calls of a run over the wire: each is a pulled call on the stub that the caller lent, of tools or of requests.
 //!
 //! The pulled calls are kept in one place per run and not in the futures that wait for them, because when the run ends
 //! their releases must stand in a fixed order to the answer of `execute` (CONTRACT section 5): before it when the run
@@ -13,7 +13,7 @@ use std::{
 };
 
 use codemode_protocol::{
-    CancelSource, Dispatch, HostCall, HostCallError,
+    CancelSource, Dispatch, HostCall, HostCallError, Outbound, OutboundRequest, OutboundResponse,
     capnweb::{Stub, Value},
     text, wire,
 };
@@ -26,7 +26,13 @@ pub(crate) struct RemoteDispatch {
     calls: Arc<HostCalls>,
 }
 
-/// The dispatch stub of one run and its calls that have no answer yet.
+/// Performs requests by calls on the peer's outbound stub.
+pub(crate) struct RemoteOutbound {
+    connection: Connection,
+    calls: Arc<HostCalls>,
+}
+
+/// A stub that one run was lent and its calls that have no answer yet.
 pub(crate) struct HostCalls {
     state: Mutex<State>,
     /// Raised at the end of the run, for the futures whose calls were taken away.
@@ -53,8 +59,19 @@ impl LeftBehind {
 impl RemoteDispatch {
     /// Host calls go to `stub`, over `connection`.
     pub(crate) fn new(connection: Connection, stub: Stub) -> Self {
-        let state = State { stub: Some(stub), next: 0, pending: HashMap::new() };
-        Self { connection, calls: Arc::new(HostCalls { state: Mutex::new(state), ended: CancelSource::new() }) }
+        Self { connection, calls: HostCalls::new(stub) }
+    }
+
+    /// The calls, for whoever ends the run.
+    pub(crate) fn calls(&self) -> Arc<HostCalls> {
+        self.calls.clone()
+    }
+}
+
+impl RemoteOutbound {
+    /// Requests go to `stub`, over `connection`.
+    pub(crate) fn new(connection: Connection, stub: Stub) -> Self {
+        Self { connection, calls: HostCalls::new(stub) }
     }
 
     /// The calls, for whoever ends the run.
@@ -64,6 +81,11 @@ impl RemoteDispatch {
 }
 
 impl HostCalls {
+    fn new(stub: Stub) -> Arc<Self> {
+        let state = State { stub: Some(stub), next: 0, pending: HashMap::new() };
+        Arc::new(Self { state: Mutex::new(state), ended: CancelSource::new() })
+    }
+
     /// Ends the run: no further call starts, the stub is given back, and the calls without an answer are handed over.
     pub(crate) fn end(&self) -> LeftBehind {
         let mut state = self.state();
@@ -132,6 +154,51 @@ impl Dispatch for RemoteDispatch {
     }
 }
 
+impl Outbound for RemoteOutbound {
+    fn fetch(&self, request: OutboundRequest) -> BoxFuture<'static, Result<OutboundResponse, String>> {
+        let name = format!("{} {}", request.method, request.url);
+        let Some(id) = self.calls.start(&self.connection, wire::outbound_arguments(request)) else {
+            return std::future::ready(Err(text::REQUEST_GIVEN_UP.to_owned())).boxed();
+        };
+        // A request that is not waited for any more is released.
+        let under_way = UnderWay { calls: self.calls.clone(), id };
+        async move {
+            let calls = &under_way.calls;
+            let mut ended = calls.ended.token().cancelled();
+            poll_fn(|cx| {
+                if ended.poll_unpin(cx).is_ready() {
+                    return Poll::Ready(Err(text::REQUEST_GIVEN_UP.to_owned()));
+                }
+                calls.poll(id, cx).map(|answer| read_response(&name, answer))
+            })
+            .await
+        }
+        .boxed()
+    }
+}
+
+/// A request whose call is released with this.
+struct UnderWay {
+    calls: Arc<HostCalls>,
+    id: u64,
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.calls.release(self.id);
+    }
+}
+
+fn read_response(name: &str, answer: Result<Value, CallError>) -> Result<OutboundResponse, String> {
+    match answer {
+        Ok(response) => wire::outbound_response_from_value(response)
+            .map_err(|error| text::malformed_response(&text::cut(name, NAME_BYTES), &error.message)),
+        Err(CallError::Thrown(thrown)) => Err(wire::rehydrate(thrown).message),
+        Err(CallError::Refused(reason)) => Err(format!("{}: {reason}", text::cut(name, NAME_BYTES))),
+        Err(CallError::Broken { .. }) => Err(text::BROKE_DURING_CALL.to_owned()),
+    }
+}
+
 fn read_answer(name: &str, answer: Result<Value, CallError>) -> Result<String, HostCallError> {
     match answer {
         Ok(Value::String(envelope)) => match envelope.as_str() {
@@ -144,3 +211,6 @@ fn read_answer(name: &str, answer: Result<Value, CallError>) -> Result<String, H
         Err(CallError::Broken { .. }) => Err(HostCallError::new(text::BROKE_DURING_CALL)),
     }
 }
+
+/// Bytes of a request's method and address that texts show.
+const NAME_BYTES: u64 = 512;

@@ -20,7 +20,10 @@ use futures_util::future::{BoxFuture, Either, FutureExt, select, select_all};
 use tracing::{Instrument, debug, debug_span, error};
 use uuid::Uuid;
 
-use crate::{daemon::Daemon, dispatch::RemoteDispatch};
+use crate::{
+    daemon::Daemon,
+    dispatch::{RemoteDispatch, RemoteOutbound},
+};
 
 /// The main object of one session.
 pub(crate) struct Interface<E> {
@@ -75,7 +78,7 @@ impl<E: Executor> Interface<E> {
         let dispatch = function("dispatch", dispatch)?;
         let outbound = function("outbound", outbound)?;
         match (request.outbound, outbound.is_some()) {
-            (OutboundMode::Stub, true) => return Err(unavailable("outbound mode \"stub\"")),
+            (OutboundMode::Stub, true) => {}
             (OutboundMode::Stub, false) => {
                 return Err(ExecutorError::invalid(
                     "outbound",
@@ -96,7 +99,8 @@ impl<E: Executor> Interface<E> {
         let run = self.runs.begin(&id, self.daemon.runs_per_session())?;
         let encoding = request.result_encoding;
         let span = debug_span!("run", %id, traceparent = request.traceparent.as_deref());
-        let outcome = self.run(request, dispatch, [released, run.cancel.clone(), stop]).instrument(span).await;
+        let outcome =
+            self.run(request, (dispatch, outbound), [released, run.cancel.clone(), stop]).instrument(span).await;
         outcome.map(|outcome| wire::outcome_to_value(outcome, encoding))
     }
 
@@ -104,15 +108,18 @@ impl<E: Executor> Interface<E> {
     async fn run(
         &self,
         request: ExecuteRequest,
-        dispatch: Option<Stub>,
+        (dispatch, outbound): (Option<Stub>, Option<Stub>),
         cancels: [CancelToken; 3],
     ) -> Result<Outcome, ExecutorError> {
-        let remote = match (dispatch, self.connection.get()) {
-            (Some(stub), Some(connection)) => Some(RemoteDispatch::new(connection.clone(), stub)),
-            _ => None,
+        let lend = |stub: Option<Stub>| Some((self.connection.get()?.clone(), stub?));
+        let dispatch = lend(dispatch).map(|(connection, stub)| RemoteDispatch::new(connection, stub));
+        let outbound = lend(outbound).map(|(connection, stub)| RemoteOutbound::new(connection, stub));
+        let calls = dispatch.as_ref().map(RemoteDispatch::calls).into_iter();
+        let calls: Vec<_> = calls.chain(outbound.as_ref().map(RemoteOutbound::calls)).collect();
+        let host = Host {
+            dispatch: dispatch.map(|dispatch| Arc::new(dispatch) as _),
+            outbound: outbound.map(|outbound| Arc::new(outbound) as _),
         };
-        let calls = remote.as_ref().map(RemoteDispatch::calls);
-        let host = Host { dispatch: remote.map(|remote| Arc::new(remote) as _), outbound: None };
         debug!("run begins");
         let ended = {
             let execution = AssertUnwindSafe(self.daemon.executor().execute(request, host)).catch_unwind();
@@ -128,7 +135,7 @@ impl<E: Executor> Interface<E> {
             Ok(outcome) => debug!(termination = %outcome.termination, "run ended"),
             Err(failure) => debug!(code = %failure.code, "run failed"),
         }
-        if let Some(calls) = calls {
+        for calls in calls {
             let left_behind = calls.end();
             if ended.as_ref().is_ok_and(|outcome| left_by_the_program(outcome.termination)) && !left_behind.is_empty() {
                 // They are to be made, all of them, and released when the answer is on its way.

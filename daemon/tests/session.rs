@@ -4,9 +4,10 @@
 mod support;
 
 use codemode_protocol::{
-    PROTOCOL_VERSION,
-    capnweb::{Object, Value, target_fn},
-    wire::Info,
+    CancelSource, PROTOCOL_VERSION,
+    capnweb::{BytesKind, Object, Value, target_fn},
+    text,
+    wire::{self, Info},
 };
 use codemode_transport::CallError;
 use support::{Server, code, request, soon};
@@ -73,7 +74,6 @@ async fn a_request_that_breaks_a_rule_is_refused_before_anything_runs() {
         (vec![code("echo"), Value::Null, 1.into()], "outbound: must be a function of the caller, or null"),
         (vec![code("echo"), Value::Null, function()], "outbound: must be null unless"),
         (vec![stub_mode()], "outbound: must be a function when"),
-        (vec![stub_mode(), Value::Null, function()], "outbound mode \"stub\" is not available in this version"),
     ];
     for (args, rule) in cases {
         let error = client.refused("execute", args).await;
@@ -232,4 +232,62 @@ async fn unknown_members_of_a_request_are_ignored() {
     let client = server.client().await;
     let members: Object = [("code", Value::from("echo")), ("later", Value::Null)].into_iter().collect();
     client.call("execute", vec![Value::Object(members)]).await.unwrap();
+}
+
+#[tokio::test]
+async fn requests_go_to_the_outbound_function_and_come_back() {
+    let server = Server::start().await;
+    let client = server.client().await;
+    let fetch = |answer: fn() -> Result<Value, Value>| {
+        let outbound = Value::Local(target_fn(move |call| async move {
+            let request = wire::outbound_call(call.args.unwrap()).unwrap();
+            assert_eq!((request.method.as_str(), request.url.as_str()), ("POST", "https://h/x"));
+            assert_eq!(request.headers, [("a".to_owned(), "1".to_owned()), ("a".to_owned(), "2".to_owned())]);
+            assert_eq!(request.body.as_deref(), Some(&[0, 255][..]));
+            answer()
+        }));
+        client.call(
+            "execute",
+            vec![request(&[("code", "fetch".into()), ("outbound", "stub".into())]), Value::Null, outbound],
+        )
+    };
+    let good = || {
+        let members = [("status", Value::Number(201.0)), ("body", Value::Bytes(BytesKind::Uint8Array, b"hi".to_vec()))];
+        Ok(Value::Object(members.into_iter().collect()))
+    };
+    assert_eq!(result(fetch(good).await.unwrap()), "201 hi".into());
+    assert_eq!(result(fetch(|| Err(Value::error("no way"))).await.unwrap()), "error: no way".into());
+    let odd = result(fetch(|| Ok(Value::Null)).await.unwrap());
+    let expected = text::malformed_response("POST https://h/x", "response: must be an object, not null");
+    assert_eq!(odd, format!("error: {expected}").into());
+}
+
+#[tokio::test]
+async fn a_request_of_a_run_that_is_cancelled_is_released() {
+    let server = Server::start().await;
+    let client = server.client().await;
+    let (arrived, released) = (CancelSource::new(), CancelSource::new());
+    let outbound = {
+        let (arrived, released) = (arrived.clone(), released.clone());
+        Value::Local(target_fn(move |call| {
+            let released = released.clone();
+            arrived.cancel();
+            async move {
+                call.cancel.cancelled().await;
+                released.cancel();
+                Ok(Value::Null)
+            }
+        }))
+    };
+    let members = [("code", "fetch".into()), ("outbound", "stub".into()), ("id", ID.into())];
+    let run = client.call("execute", vec![request(&members), Value::Null, outbound]);
+    let cancel = async {
+        soon(arrived.token().cancelled()).await;
+        client.call("cancel", vec![ID.into()]).await.unwrap()
+    };
+    let (ended, cancelled) = futures_util::future::join(run, cancel).await;
+    assert_eq!(cancelled, Value::Bool(true));
+    let CallError::Thrown(thrown) = ended.unwrap_err() else { panic!("not thrown") };
+    assert_eq!(thrown.as_error().unwrap().code(), Some("CANCELLED"));
+    soon(released.token().cancelled()).await;
 }

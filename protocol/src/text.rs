@@ -112,6 +112,22 @@ pub fn call_result_too_large(call: &str, size: u64, bound: u64) -> String {
     format!("The result of {call} takes {size} bytes; the bound is {bound} bytes. Ask for less in one call.")
 }
 
+/// `fetch` in a run without network access.
+pub const NETWORK_OFF: &str = "Network access is off for this run: fetch can only read data: URLs.";
+
+/// A request or its response over a bound. `part` such as `request body`, `request` its method and address.
+pub fn outbound_too_large(part: &str, request: &str, size: u64, bound: u64) -> String {
+    format!("The {part} of {request} takes {size} bytes; the bound is {bound} bytes. Send or ask for less at once.")
+}
+
+/// An answer of the host that is no response. `request` is its method and address.
+pub fn malformed_response(request: &str, rule: &str) -> String {
+    format!("The host answered {request} with something that is no response: {rule}")
+}
+
+/// A request of a run that has ended, or that the program gave up.
+pub const REQUEST_GIVEN_UP: &str = "The request was given up";
+
 /// A call that got no answer in time. `call` is the address that the program called.
 pub fn host_call_timed_out(call: &str, bound_ms: u64) -> String {
     format!("{call} gave no answer within its {bound_ms} ms bound. Try a smaller request, or go on without it.")

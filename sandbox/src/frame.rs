@@ -6,14 +6,15 @@
 //! A child that has run guest code is not trusted: [`FromChild::decode`] accepts nothing that it does not know exactly,
 //! and [`FrameReader`] refuses a frame by its header alone when it is longer than its kind may be. The other direction
 //! comes from the pool, which the child trusts; it is decoded with the same care because that costs nothing.
-//!
-//! Places for later: `Invoke` and `FetchReply` towards the child, `Fetch` towards the pool (handles and outbound).
 
 use std::fmt;
 
-use codemode_protocol::{ErrorDetails, LogLevel, ResultLimits, Termination};
+use codemode_protocol::{ErrorDetails, LogLevel, OutboundRequest, OutboundResponse, Termination};
 
 use bytes::{Reader, Writer};
+use spec::{read_spec, write_spec};
+
+pub(crate) use spec::{LogBounds, OutboundSpec, ProviderSpec, RunSpec, ToolNames};
 
 /// Exit status of a child that could not serve a native allocation within its memory limit. The `Memory` frame went
 /// out before it, unless the socket was gone.
@@ -24,113 +25,6 @@ pub(crate) const PROTOCOL_EXIT: i32 = 78;
 
 /// Bytes ahead of every payload: the length and the kind.
 pub(crate) const HEADER_BYTES: usize = 5;
-
-/// One provider as the child needs it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ProviderSpec {
-    /// The namespace's name in the program's scope; validated by the pool.
-    pub(crate) name: String,
-    /// Tools that the host answers; empty means that any name crosses.
-    pub(crate) tools: ToolNames,
-    /// Trusted source that runs before the program, in its scope.
-    pub(crate) prelude: Option<String>,
-    /// False passes exactly one argument.
-    pub(crate) positional_args: bool,
-    /// An expression evaluating to a function from the raw dispatcher to the namespace.
-    pub(crate) proxy_source: Option<String>,
-}
-
-/// The tools of one provider, as they cross: one block of length-prefixed names, so that ten thousand names are one
-/// copy for the child, which looks into it only when a tool is called.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ToolNames {
-    block: Vec<u8>,
-}
-
-impl<T: AsRef<str>> FromIterator<T> for ToolNames {
-    fn from_iter<I: IntoIterator<Item = T>>(names: I) -> Self {
-        let mut block = Vec::new();
-        for name in names {
-            let name = name.as_ref().as_bytes();
-            let length = u32::try_from(name.len()).expect("names are bounded far below 4 GiB by the contract");
-            block.extend_from_slice(&length.to_le_bytes());
-            block.extend_from_slice(name);
-        }
-        Self { block }
-    }
-}
-
-impl ToolNames {
-    /// True when any name crosses.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.block.is_empty()
-    }
-
-    /// The names' bytes, in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        let mut rest = self.block.as_slice();
-        std::iter::from_fn(move || {
-            let (length, tail) = rest.split_first_chunk::<4>()?;
-            let (name, tail) = tail.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-            rest = tail;
-            Some(name)
-        })
-    }
-}
-
-/// Bounds of the console.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LogBounds {
-    /// Bytes of one line.
-    pub(crate) line_bytes: u32,
-    /// Lines of a run.
-    pub(crate) lines: u32,
-    /// Bytes of all lines together.
-    pub(crate) total_bytes: u64,
-}
-
-/// Everything that a child needs to know about its one run. All bounds are effective values: defaults filled in,
-/// clamped to the maximum.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct RunSpec {
-    /// The caller's source in entry form, unsplit.
-    pub(crate) code: String,
-    /// The namespaces, in order.
-    pub(crate) providers: Vec<ProviderSpec>,
-    /// Sources of modules, each after its specifier.
-    pub(crate) modules: Vec<(String, String)>,
-    /// The run clock's bound, milliseconds.
-    pub(crate) timeout_ms: u64,
-    /// The CPU clock's bound, milliseconds.
-    pub(crate) cpu_ms: u64,
-    /// The bound of plain wall time, milliseconds.
-    pub(crate) max_wall_ms: u64,
-    /// Bytes that engine and natives may hold together.
-    pub(crate) memory_limit: u64,
-    /// Bytes of stack that the engine may use.
-    pub(crate) stack_limit: u64,
-    /// True makes the run clock plain wall time.
-    pub(crate) count_host_waits: bool,
-    /// True lets functions inside the result vanish.
-    pub(crate) drop_functions: bool,
-    /// Host calls that may be unanswered at one moment.
-    pub(crate) calls_in_flight: u32,
-    /// Bytes of one call's arguments.
-    pub(crate) arguments_bytes: u64,
-    /// Bytes of one call's envelope.
-    pub(crate) envelope_bytes: u64,
-    /// Bytes of an error's text, name or stack.
-    pub(crate) error_bytes: u32,
-    /// Bounds of the result.
-    pub(crate) result: ResultLimits,
-    /// UTF-16 units of the encoded result once it is escaped again as a JSON string, for the encoding `text`;
-    /// `u64::MAX` when it is carried as a value.
-    pub(crate) escaped_units: u64,
-    /// False refuses keys that JavaScript peers drop (those of `Object.prototype`, and `toJSON`).
-    pub(crate) allow_dropped_keys: bool,
-    /// Bounds of the console.
-    pub(crate) logs: LogBounds,
-}
 
 /// The last word of a child that could still speak.
 #[derive(Clone, Debug, PartialEq)]
@@ -161,6 +55,13 @@ pub(crate) enum ToChild {
         /// The envelope, or the message of the rejection.
         outcome: Result<String, String>,
     },
+    /// The answer to a request: the response, or the message of the TypeError.
+    FetchReply {
+        /// The id of the `Fetch`.
+        call: u32,
+        /// The response, or the message.
+        outcome: Result<OutboundResponse, String>,
+    },
 }
 
 /// A frame from the child.
@@ -179,7 +80,7 @@ pub(crate) enum FromChild {
         /// The rendered arguments.
         message: String,
     },
-    /// A host call; ids are 1, 2, 3 … in the order of the frames.
+    /// A host call; ids are 1, 2, 3 … in the order of the frames, those of requests included.
     Call {
         /// The id that the `Reply` names.
         id: u32,
@@ -190,11 +91,23 @@ pub(crate) enum FromChild {
         /// A JSON array.
         args_json: String,
     },
+    /// A request that the host performs; numbered together with the host calls, and a host call in all that follows.
+    Fetch {
+        /// The id that the `FetchReply` names.
+        id: u32,
+        /// The request.
+        request: OutboundRequest,
+    },
+    /// The program does not want the answer to a request any more. One comes all the same.
+    Abort {
+        /// The id of the `Fetch`.
+        id: u32,
+    },
     /// No jobs left, at least one host call unanswered. The run clock stands still from here until the next frame
-    /// towards the child, but only if `answered` is the number of `Reply` frames sent so far: otherwise one is under
+    /// towards the child, but only if `answered` is the number of replies sent so far: otherwise one is under
     /// way already and the child is about to go on.
     Waiting {
-        /// `Reply` frames that the child has read.
+        /// `Reply` and `FetchReply` frames that the child has read.
         answered: u32,
     },
     /// The end; the child exits after it.
@@ -243,6 +156,8 @@ pub(crate) struct FrameBounds {
     pub(crate) log: u64,
     /// Payload bytes of a `Call`.
     pub(crate) call: u64,
+    /// Payload bytes of a `Fetch`; 0 when the run may make none.
+    pub(crate) fetch: u64,
     /// Payload bytes of a `Done`.
     pub(crate) done: u64,
 }
@@ -256,6 +171,10 @@ impl FrameBounds {
         Self {
             log: 1 + 8 + 4 + METHOD_BYTES + 4 + u64::from(spec.logs.line_bytes) + MARKER_BYTES,
             call: 4 + 4 + TOOL_NAME_BYTES + 4 + TOOL_NAME_BYTES + 4 + spec.arguments_bytes,
+            fetch: match spec.outbound {
+                OutboundSpec::Blocked => 0,
+                OutboundSpec::Host => 64 + HEAD_BYTES + spec.outbound_bytes,
+            },
             done: result.saturating_add(4 * (u64::from(spec.error_bytes) + MARKER_BYTES) + 128),
         }
     }
@@ -263,9 +182,10 @@ impl FrameBounds {
     fn bound(&self, kind: u8) -> Option<u64> {
         match kind {
             kind::READY | kind::MEMORY => Some(0),
-            kind::WAITING => Some(4),
+            kind::WAITING | kind::ABORT => Some(4),
             kind::LOG => Some(self.log),
             kind::CALL => Some(self.call),
+            kind::FETCH => Some(self.fetch),
             kind::DONE => Some(self.done),
             _ => None,
         }
@@ -283,7 +203,7 @@ pub(crate) struct FrameReader {
 impl FrameReader {
     /// A reader for a child that has no run yet: only frames without text are allowed.
     pub(crate) fn new() -> Self {
-        Self { bounds: FrameBounds { log: 0, call: 0, done: 0 }, buffer: Vec::new(), start: 0 }
+        Self { bounds: FrameBounds { log: 0, call: 0, fetch: 0, done: 0 }, buffer: Vec::new(), start: 0 }
     }
 
     /// Replaces the bounds, when a run is handed to the child.
@@ -368,6 +288,7 @@ impl ToChild {
                 out.text(text);
                 out.finish()
             }
+            Self::FetchReply { call, outcome } => encode_fetch_reply(*call, outcome),
         }
     }
 
@@ -390,6 +311,7 @@ impl ToChild {
                 };
                 Self::Reply { call, outcome }
             }
+            kind::FETCH_REPLY => read_fetch_reply(&mut input)?,
             other => return Err(FrameError::UnknownKind(other)),
         };
         input.end()?;
@@ -410,6 +332,12 @@ impl FromChild {
             Self::Memory => MEMORY_FRAME.to_vec(),
             Self::Log { level, method, time_ms, message } => encode_log(*level, method, *time_ms, message),
             Self::Call { id, provider, tool, args_json } => encode_call(*id, provider, tool, args_json),
+            Self::Fetch { id, request } => encode_fetch(*id, request),
+            Self::Abort { id } => {
+                let mut out = Writer::new(kind::ABORT, 4);
+                out.u32(*id);
+                out.finish()
+            }
             Self::Done(done) => {
                 let mut out = Writer::new(kind::DONE, done.result.as_ref().map_or(0, String::len) + 256);
                 out.u8(termination_code(done.termination));
@@ -449,6 +377,8 @@ impl FromChild {
             kind::CALL => {
                 Self::Call { id: input.u32()?, provider: input.text()?, tool: input.text()?, args_json: input.text()? }
             }
+            kind::FETCH => Self::Fetch { id: input.u32()?, request: read_request(&mut input)? },
+            kind::ABORT => Self::Abort { id: input.u32()? },
             kind::DONE => Self::Done(Box::new(read_done(&mut input)?)),
             other => return Err(FrameError::UnknownKind(other)),
         };
@@ -477,6 +407,78 @@ pub(crate) fn encode_call(id: u32, provider: &str, tool: &str, args_json: &str) 
     out.finish()
 }
 
+/// A whole `Fetch` frame.
+pub(crate) fn encode_fetch(id: u32, request: &OutboundRequest) -> Vec<u8> {
+    let OutboundRequest { method, url, headers, body } = request;
+    let mut out = Writer::new(kind::FETCH, url.len() + body.as_ref().map_or(0, Vec::len) + 256);
+    out.u32(id);
+    out.text(method);
+    out.text(url);
+    write_headers(&mut out, headers);
+    out.u8(u8::from(body.is_some()));
+    if let Some(body) = body {
+        out.bytes(body);
+    }
+    out.finish()
+}
+
+fn read_request(input: &mut Reader<'_>) -> Result<OutboundRequest, FrameError> {
+    Ok(OutboundRequest {
+        method: input.text()?,
+        url: input.text()?,
+        headers: read_headers(input)?,
+        body: input.optional(|input| input.bytes().map(<[u8]>::to_vec))?,
+    })
+}
+
+fn encode_fetch_reply(call: u32, outcome: &Result<OutboundResponse, String>) -> Vec<u8> {
+    let size = outcome.as_ref().map_or_else(String::len, |response| response.body.len() + 1024);
+    let mut out = Writer::new(kind::FETCH_REPLY, size + 16);
+    out.u32(call);
+    out.u8(u8::from(outcome.is_err()));
+    match outcome {
+        Ok(OutboundResponse { status, status_text, headers, body }) => {
+            out.u32(u32::from(*status));
+            out.text(status_text);
+            write_headers(&mut out, headers);
+            out.bytes(body);
+        }
+        Err(message) => out.text(message),
+    }
+    out.finish()
+}
+
+fn read_fetch_reply(input: &mut Reader<'_>) -> Result<ToChild, FrameError> {
+    let call = input.u32()?;
+    let outcome = if input.bool()? {
+        Err(input.text()?)
+    } else {
+        Ok(OutboundResponse {
+            status: u16::try_from(input.u32()?).map_err(|_| FrameError::BadField)?,
+            status_text: input.text()?,
+            headers: read_headers(input)?,
+            body: input.bytes()?.to_vec(),
+        })
+    };
+    Ok(ToChild::FetchReply { call, outcome })
+}
+
+fn write_headers(out: &mut Writer, headers: &[(String, String)]) {
+    out.length(headers.len());
+    for (name, value) in headers {
+        out.text(name);
+        out.text(value);
+    }
+}
+
+fn read_headers(input: &mut Reader<'_>) -> Result<Vec<(String, String)>, FrameError> {
+    let mut headers = Vec::new();
+    for _ in 0..input.u32()? {
+        headers.push((input.text()?, input.text()?));
+    }
+    Ok(headers)
+}
+
 fn read_done(input: &mut Reader<'_>) -> Result<DoneFrame, FrameError> {
     let termination = nth(Termination::ALL, input.u8()?)?;
     let result = input.optional(Reader::text)?;
@@ -495,77 +497,6 @@ fn read_done(input: &mut Reader<'_>) -> Result<DoneFrame, FrameError> {
         return Err(FrameError::BadField);
     }
     Ok(DoneFrame { termination, result, error, details, peak_memory, host_calls })
-}
-
-fn write_spec(out: &mut Writer, spec: &RunSpec) {
-    out.text(&spec.code);
-    out.length(spec.providers.len());
-    for provider in &spec.providers {
-        out.text(&provider.name);
-        out.bytes(&provider.tools.block);
-        out.optional_text(provider.prelude.as_deref());
-        out.u8(u8::from(provider.positional_args));
-        out.optional_text(provider.proxy_source.as_deref());
-    }
-    out.length(spec.modules.len());
-    for (specifier, source) in &spec.modules {
-        out.text(specifier);
-        out.text(source);
-    }
-    for number in [spec.timeout_ms, spec.cpu_ms, spec.max_wall_ms, spec.memory_limit, spec.stack_limit] {
-        out.u64(number);
-    }
-    out.u8(u8::from(spec.count_host_waits));
-    out.u8(u8::from(spec.drop_functions));
-    out.u32(spec.calls_in_flight);
-    out.u64(spec.arguments_bytes);
-    out.u64(spec.envelope_bytes);
-    out.u32(spec.error_bytes);
-    for number in [spec.result.depth, spec.result.digits, spec.result.nodes, spec.result.units, spec.escaped_units] {
-        out.u64(number);
-    }
-    out.u8(u8::from(spec.allow_dropped_keys));
-    out.u32(spec.logs.line_bytes);
-    out.u32(spec.logs.lines);
-    out.u64(spec.logs.total_bytes);
-}
-
-fn read_spec(input: &mut Reader<'_>) -> Result<RunSpec, FrameError> {
-    let code = input.text()?;
-    let mut providers = Vec::new();
-    for _ in 0..input.u32()? {
-        providers.push(ProviderSpec {
-            name: input.text()?,
-            tools: ToolNames { block: input.bytes()?.to_vec() },
-            prelude: input.optional(Reader::text)?,
-            positional_args: input.bool()?,
-            proxy_source: input.optional(Reader::text)?,
-        });
-    }
-    let mut modules = Vec::new();
-    for _ in 0..input.u32()? {
-        modules.push((input.text()?, input.text()?));
-    }
-    Ok(RunSpec {
-        code,
-        providers,
-        modules,
-        timeout_ms: input.u64()?,
-        cpu_ms: input.u64()?,
-        max_wall_ms: input.u64()?,
-        memory_limit: input.u64()?,
-        stack_limit: input.u64()?,
-        count_host_waits: input.bool()?,
-        drop_functions: input.bool()?,
-        calls_in_flight: input.u32()?,
-        arguments_bytes: input.u64()?,
-        envelope_bytes: input.u64()?,
-        error_bytes: input.u32()?,
-        result: ResultLimits { depth: input.u64()?, digits: input.u64()?, nodes: input.u64()?, units: input.u64()? },
-        escaped_units: input.u64()?,
-        allow_dropped_keys: input.bool()?,
-        logs: LogBounds { line_bytes: input.u32()?, lines: input.u32()?, total_bytes: input.u64()? },
-    })
 }
 
 fn termination_code(termination: Termination) -> u8 {
@@ -591,19 +522,27 @@ pub(crate) const TOOL_NAME_BYTES: u64 = 64 * 1024;
 /// Bytes that a cut text may have over its bound, for the marker that says so.
 pub(crate) const MARKER_BYTES: u64 = 256;
 
+/// Bytes of a request that are no body: method, address and headers, each header with 8 bytes more; the same of a
+/// response.
+pub(crate) const HEAD_BYTES: u64 = 256 * 1024;
+
 const METHOD_BYTES: u64 = 32;
 
 mod bytes;
+mod spec;
 
 mod kind {
     pub(super) const RUN: u8 = 1;
     pub(super) const REPLY: u8 = 2;
+    pub(super) const FETCH_REPLY: u8 = 3;
     pub(super) const READY: u8 = 65;
     pub(super) const LOG: u8 = 66;
     pub(super) const CALL: u8 = 67;
     pub(super) const WAITING: u8 = 68;
     pub(super) const DONE: u8 = 69;
     pub(super) const MEMORY: u8 = 70;
+    pub(super) const FETCH: u8 = 71;
+    pub(super) const ABORT: u8 = 72;
 }
 
 #[cfg(test)]

@@ -19,10 +19,11 @@ use std::{
 use codemode_client::{RemoteExecutor, RemoteOptions};
 use codemode_protocol::{
     Dispatch, EnvelopeDispatch, ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, HostCall, HostCallError,
-    ResultEncoding, Started, Termination, ToolNotFoundError,
+    Outbound, OutboundMode, OutboundRequest, OutboundResponse, ResultEncoding, Started, Termination, ToolNotFoundError,
     capnweb::{ErrorValue, Value},
-    wire::{Info, error_to_value, request_from_value},
+    wire::{Info, error_to_value, outbound_arguments, outbound_response_from_value, request_from_value},
 };
+use codemode_transport::CallError;
 use futures_util::future::{BoxFuture, FutureExt, join_all, pending};
 use support::{Call, Daemon, envelope, programs::outcome};
 use tokio::{net::TcpListener, sync::mpsc};
@@ -60,6 +61,50 @@ async fn a_run_takes_its_request_there_and_its_outcome_back() {
     assert_eq!(outcome.result.unwrap().decode().unwrap(), Value::from("async () => 1"));
     assert_eq!((outcome.logs[0].message.as_str(), outcome.stats.host_calls), ("kept", 3));
     assert_eq!(outcome.termination, Termination::Completed);
+}
+
+struct Web;
+
+impl Outbound for Web {
+    fn fetch(&self, request: OutboundRequest) -> BoxFuture<'static, Result<OutboundResponse, String>> {
+        async move {
+            match request.url.as_str() {
+                "https://fails/" => Err("no such host".to_owned()),
+                url => Ok(OutboundResponse {
+                    status: 200,
+                    status_text: "OK".into(),
+                    headers: request.headers.clone(),
+                    body: format!("{} {url}", request.method).into_bytes(),
+                }),
+            }
+        }
+        .boxed()
+    }
+}
+
+#[tokio::test]
+async fn requests_are_performed_in_the_callers_process_when_the_run_is_to() {
+    let daemon = Daemon::serve(|call| async move {
+        let Value::Stub(outbound) = call.args[2].clone() else { return Ok(outcome(Value::from("none"))) };
+        let fetch = |url: &str| {
+            let headers = vec![("a".to_owned(), "b".to_owned())];
+            let request = OutboundRequest { method: "GET".into(), url: url.into(), headers, body: None };
+            call.connection.call(&outbound, &[], outbound_arguments(request))
+        };
+        let response = outbound_response_from_value(fetch("https://h/").await.unwrap()).unwrap();
+        assert_eq!((response.status, response.headers), (200, vec![("a".to_owned(), "b".to_owned())]));
+        let Err(CallError::Thrown(thrown)) = fetch("https://fails/").await else { panic!("not thrown") };
+        let error = thrown.as_error().unwrap().clone();
+        assert_eq!((error.name.as_str(), error.message.as_str()), ("TypeError", "no such host"));
+        Ok(outcome(Value::from(String::from_utf8(response.body).unwrap())))
+    })
+    .await;
+    let executor = daemon.connect().await;
+    for (mode, expected) in [(OutboundMode::Stub, "GET https://h/"), (OutboundMode::Default, "none")] {
+        let host = Host { dispatch: None, outbound: Some(Arc::new(Web)) };
+        let outcome = executor.execute(ExecuteRequest { outbound: mode, ..request() }, host).await.unwrap();
+        assert_eq!(outcome.result.unwrap().decode().unwrap(), Value::from(expected));
+    }
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 use codemode_daemon::{Config, ServeError};
 use codemode_protocol::{
     CancelSource, Dispatch, Encoded, ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, HostCall, Limits,
-    Outcome, Stats, Termination,
+    OutboundRequest, Outcome, Stats, Termination,
     capnweb::{ErrorValue, Object, Value, target_fn},
 };
 use codemode_transport::{CallError, ConnectOptions, Connection, TransportOptions, connect, start};
@@ -39,6 +39,7 @@ pub struct Seen {
 /// - `call` calls `p.t` and returns the envelope or the error as a string,
 /// - `leave`, told to go on, calls `p.t` and returns without waiting,
 /// - `expire` calls `p.t` and, told to go on, runs out of time,
+/// - `fetch` makes a request and returns the response's status and body, or the error, as a string,
 /// - `internal` and `panic` are bugs.
 #[derive(Clone, Default)]
 pub struct Fake {
@@ -70,6 +71,20 @@ impl Executor for Fake {
                 let answer = match call() {
                     Some(answer) => answer.await.unwrap_or_else(|error| format!("error: {error}")),
                     None => "no dispatch".into(),
+                };
+                Ok(outcome(Termination::Completed, &answer))
+            }
+            "fetch" => {
+                let outbound = host.outbound.clone().expect("the daemon hands an outbound function on");
+                let request = OutboundRequest {
+                    method: "POST".into(),
+                    url: "https://h/x".into(),
+                    headers: ["1", "2"].map(|value| ("a".to_owned(), value.to_owned())).into(),
+                    body: Some(vec![0, 255]),
+                };
+                let answer = match outbound.fetch(request).await {
+                    Ok(response) => format!("{} {}", response.status, String::from_utf8_lossy(&response.body)),
+                    Err(message) => format!("error: {message}"),
                 };
                 Ok(outcome(Termination::Completed, &answer))
             }

@@ -6,11 +6,13 @@
 mod error;
 mod fields;
 mod info;
+mod outbound;
 mod outcome;
 mod request;
 
 pub use error::{error_to_value, rehydrate};
 pub use info::Info;
+pub use outbound::{outbound_arguments, outbound_call, outbound_response_from_value, outbound_response_to_value};
 pub use outcome::{outcome_from_value, outcome_to_value};
 pub use request::{request_from_value, request_to_value};
 

@@ -1,3 +1,5 @@
+use codemode_protocol::ResultLimits;
+
 use super::*;
 
 fn spec() -> RunSpec {
@@ -18,6 +20,8 @@ fn spec() -> RunSpec {
         stack_limit: 5,
         count_host_waits: true,
         drop_functions: false,
+        outbound: OutboundSpec::Host,
+        outbound_bytes: 18,
         calls_in_flight: 6,
         arguments_bytes: 7,
         envelope_bytes: 8,
@@ -34,6 +38,16 @@ fn frames_to_child() -> Vec<ToChild> {
         ToChild::Run(Box::new(spec())),
         ToChild::Reply { call: 7, outcome: Ok("{\"result\":1}".into()) },
         ToChild::Reply { call: u32::MAX, outcome: Err(String::new()) },
+        ToChild::FetchReply {
+            call: 1,
+            outcome: Ok(OutboundResponse {
+                status: 200,
+                status_text: "OK".into(),
+                headers: vec![("a".into(), "b".into()), ("a".into(), "ö".into())],
+                body: vec![0, 255],
+            }),
+        },
+        ToChild::FetchReply { call: 2, outcome: Err("no".into()) },
     ]
 }
 
@@ -42,6 +56,20 @@ fn frames_from_child() -> Vec<FromChild> {
         FromChild::Ready,
         FromChild::Log { level: LogLevel::Warn, method: "warn".into(), time_ms: 1.5, message: "ö".into() },
         FromChild::Call { id: 1, provider: "api".into(), tool: "t".into(), args_json: "[]".into() },
+        FromChild::Fetch {
+            id: 2,
+            request: OutboundRequest {
+                method: "POST".into(),
+                url: "https://h/".into(),
+                headers: vec![("x".into(), "1".into())],
+                body: Some(vec![255, 0]),
+            },
+        },
+        FromChild::Fetch {
+            id: 3,
+            request: OutboundRequest { method: "GET".into(), url: String::new(), headers: Vec::new(), body: None },
+        },
+        FromChild::Abort { id: 3 },
         FromChild::Waiting { answered: 3 },
         FromChild::Done(Box::new(DoneFrame {
             termination: Termination::Threw,
@@ -62,7 +90,7 @@ fn frames_from_child() -> Vec<FromChild> {
 }
 
 fn wide() -> FrameBounds {
-    FrameBounds { log: 1000, call: 1000, done: 1000 }
+    FrameBounds { log: 1000, call: 1000, fetch: 1000, done: 1000 }
 }
 
 fn read(bytes: &[u8]) -> Result<Option<FromChild>, FrameError> {

@@ -4,7 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 
-use codemode_protocol::{BINARY_TAG, text};
+use codemode_protocol::{BINARY_TAG, OutboundRequest, OutboundResponse, text};
 
 use super::alloc::Charge;
 use super::js::{Cx, Js, Keys, Kind, Val, lossy};
@@ -12,7 +12,7 @@ use super::json::write_arguments;
 use super::output::Output;
 use super::state::State;
 use super::views::{BinaryKind, new_binary};
-use crate::frame::{RunSpec, TOOL_NAME_BYTES, encode_call};
+use crate::frame::{FromChild, RunSpec, TOOL_NAME_BYTES, encode_call, encode_fetch};
 
 /// The calls of the run.
 pub(super) struct Calls {
@@ -26,20 +26,41 @@ pub(super) struct Calls {
 }
 
 /// How an unanswered call is settled.
-struct Settle {
-    resolve: Val,
-    reject: Val,
+pub(super) struct Settle {
+    pub(super) resolve: Val,
+    pub(super) reject: Val,
     /// The address that the program called.
-    address: String,
+    pub(super) address: String,
+    /// Names a request for [`Calls::abort`]; 0 for a call of a tool.
+    pub(super) token: i32,
+}
+
+impl Settle {
+    /// Settles the promise by a value, or by the pending exception.
+    fn settle(&self, state: &State, value: Js<Val>) {
+        let settled = match value {
+            Ok(value) => self.resolve.call(&[&value]),
+            Err(_) => self.reject.call(&[&state.cx.exception()]),
+        };
+        if settled.is_err() {
+            drop(state.cx.exception());
+        }
+    }
+}
+
+/// What goes to the host.
+pub(super) enum Outgoing {
+    /// A call of a tool.
+    Tool { provider: String, tool: String, args_json: String },
+    /// A request.
+    Fetch(OutboundRequest),
 }
 
 /// A call that waits because too many are in flight.
-struct Queued {
-    settle: Settle,
-    provider: String,
-    tool: String,
-    args_json: String,
-    _charge: Charge,
+pub(super) struct Queued {
+    pub(super) settle: Settle,
+    pub(super) outgoing: Outgoing,
+    pub(super) charge: Charge,
 }
 
 impl Calls {
@@ -89,7 +110,8 @@ impl Calls {
         }
     }
 
-    fn start(&self, state: &State, call: Queued) {
+    /// Makes a call, now or when fewer are in flight.
+    pub(super) fn start(&self, state: &State, call: Queued) {
         if self.unanswered.borrow().len() < self.in_flight.get() {
             self.send(state, call);
         } else {
@@ -100,26 +122,51 @@ impl Calls {
     fn send(&self, state: &State, call: Queued) {
         let id = self.last_id.get() + 1;
         self.last_id.set(id);
-        let Queued { settle, provider, tool, args_json, .. } = call;
-        state.socket.write(&encode_call(id, &provider, &tool, &args_json));
+        let Queued { settle, outgoing, charge } = call;
+        state.socket.write(&match &outgoing {
+            Outgoing::Tool { provider, tool, args_json } => encode_call(id, provider, tool, args_json),
+            Outgoing::Fetch(request) => encode_fetch(id, request),
+        });
+        drop(charge);
         self.unanswered.borrow_mut().insert(id, settle);
+    }
+
+    /// Takes back a request, wherever it is.
+    pub(super) fn abort(&self, state: &State, token: i32) {
+        let sent = self.unanswered.borrow().iter().find(|(_, settle)| settle.token == token).map(|(id, _)| *id);
+        match sent {
+            Some(id) => state.socket.write(&FromChild::Abort { id }.encode()),
+            None => {
+                let mut queue = self.queue.borrow_mut();
+                let taken = queue.iter().position(|call| call.settle.token == token).and_then(|at| queue.remove(at));
+                drop(queue);
+                drop(taken);
+            }
+        }
     }
 
     /// Takes the host's answer to a call and settles its promise; the next waiting call goes out first.
     pub(super) fn answer(&self, state: &State, id: u32, outcome: Result<String, String>) {
+        if let Some(settle) = self.take(state, id) {
+            settle.settle(state, self.read(state, &settle.address, outcome));
+        }
+    }
+
+    /// Takes the host's answer to a request.
+    pub(super) fn answer_fetch(&self, state: &State, id: u32, outcome: Result<OutboundResponse, String>) {
+        if let Some(settle) = self.take(state, id) {
+            settle.settle(state, super::outbound::read(state, outcome));
+        }
+    }
+
+    fn take(&self, state: &State, id: u32) -> Option<Settle> {
         self.answered.set(self.answered.get() + 1);
-        let Some(settle) = self.unanswered.borrow_mut().remove(&id) else { return };
+        let settle = self.unanswered.borrow_mut().remove(&id)?;
         let next = self.queue.borrow_mut().pop_front();
         if let Some(next) = next {
             self.send(state, next);
         }
-        let settled = match self.read(state, &settle.address, outcome) {
-            Ok(value) => settle.resolve.call(&[&value]),
-            Err(_) => settle.reject.call(&[&state.cx.exception()]),
-        };
-        if settled.is_err() {
-            drop(state.cx.exception());
-        }
+        Some(settle)
     }
 
     /// What a call gives: a value, or a pending exception.
@@ -169,8 +216,8 @@ pub(super) fn call(state: &State, provider: i32, tool: &Val, args: Vec<Val>) -> 
     match prepare(state, provider, tool, args) {
         Ok((address, provider, tool, args_json)) => {
             let charge = Charge::of(QUEUED_BYTES + args_json.len() + tool.len());
-            let settle = Settle { resolve, reject, address };
-            state.calls.start(state, Queued { settle, provider, tool, args_json, _charge: charge });
+            let settle = Settle { resolve, reject, address, token: 0 };
+            state.calls.start(state, Queued { settle, outgoing: Outgoing::Tool { provider, tool, args_json }, charge });
         }
         Err(_) => {
             reject.call(&[&cx.exception()])?;
@@ -317,7 +364,7 @@ fn set(cx: Cx, object: &Val, key: rquickjs::qjs::JSAtom, value: Val) -> Js<()> {
 const TAG: &std::ffi::CStr = c"__codemode_binary_v1__";
 
 /// What a waiting call holds besides its texts, roughly.
-const QUEUED_BYTES: usize = 512;
+pub(super) const QUEUED_BYTES: usize = 512;
 
 /// Bytes of each part of an address that texts show.
 const ADDRESS_BYTES: u64 = 256;

@@ -17,6 +17,7 @@ mod js;
 mod json;
 mod modules;
 mod namespace;
+mod outbound;
 mod output;
 mod program;
 mod run;

@@ -49,6 +49,7 @@ fn begin(state: &State, spec: &mut RunSpec) {
     unsafe { qjs::JS_SetMaxStackSize(state.cx.runtime(), stack as qjs::size_t) };
     state.logs.begin(spec.logs);
     state.calls.begin(spec);
+    state.outbound.begin(spec.outbound, spec.outbound_bytes);
     state.error.replace(state.captured.error.clone());
     alloc::begin(spec.memory_limit);
     state.modules.begin(std::mem::take(&mut spec.modules), stack);

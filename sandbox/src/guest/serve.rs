@@ -9,7 +9,7 @@ use super::Engine;
 use super::run::run;
 use super::socket::Received;
 use super::state::State;
-use crate::frame::{FromChild, LogBounds, ProviderSpec, RunSpec, ToChild};
+use crate::frame::{FromChild, LogBounds, OutboundSpec, ProviderSpec, RunSpec, ToChild};
 
 /// Serves exactly one run in a forked child and exits the process: reseeds what the fork copied, runs the warm-up
 /// program when `warm`, sends `Ready`, blocks until the `Run` frame, runs it, sends `Done`.
@@ -30,7 +30,9 @@ pub(crate) fn serve(engine: &mut Engine, socket: RawFd, warm: bool) -> ! {
     state.socket.write(&FromChild::Ready.encode());
     let done = match state.socket.read(None) {
         Received::Frame(ToChild::Run(mut spec)) => run(state, &mut spec),
-        Received::Frame(ToChild::Reply { .. }) | Received::Nothing => super::socket::broken(),
+        Received::Frame(ToChild::Reply { .. } | ToChild::FetchReply { .. }) | Received::Nothing => {
+            super::socket::broken()
+        }
     };
     state.socket.write(&FromChild::Done(Box::new(done)).encode());
     // SAFETY: ends the process without freeing the runtime: a value that is still referenced would make it abort.
@@ -57,6 +59,8 @@ pub(super) fn warm_up(state: &State) {
         stack_limit: 1 << 20,
         count_host_waits: false,
         drop_functions: false,
+        outbound: OutboundSpec::Blocked,
+        outbound_bytes: 1 << 20,
         calls_in_flight: 1,
         arguments_bytes: 1 << 16,
         envelope_bytes: 1 << 16,

@@ -10,6 +10,7 @@ use super::globals::Random;
 use super::js::{Cx, Val};
 use super::modules::Modules;
 use super::namespace::Namespaces;
+use super::outbound::Outbound;
 use super::socket::Socket;
 
 /// The state. No borrow of a cell in it is held while guest code may run.
@@ -20,6 +21,7 @@ pub(super) struct State {
     pub(super) clock: Clock,
     pub(super) logs: Logs,
     pub(super) calls: Calls,
+    pub(super) outbound: Outbound,
     pub(super) namespaces: Namespaces,
     pub(super) modules: Modules,
     pub(super) random: Random,
@@ -43,6 +45,7 @@ impl State {
             clock: Clock::new(),
             logs: Logs::new(),
             calls: Calls::new(),
+            outbound: Outbound::new(),
             namespaces: Namespaces::new(),
             modules: Modules::new(),
             random: Random::new(),

@@ -1,69 +1,116 @@
-//! Host calls of one run: each in a task of its own, so that a slow tool holds up neither the others nor the program.
+//! Host calls of one run, requests among them: each in a task of its own, so that a slow tool holds up neither the others nor the program.
 
 use std::{
     collections::HashMap,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
     time::Duration,
 };
 
-use codemode_protocol::{CancelSource, Dispatch, HostCall, HostCallError, text};
+use codemode_protocol::{CancelSource, Host, HostCall, HostCallError, Limits, text};
 use futures_util::{FutureExt, future::BoxFuture};
 use tokio::{runtime::Handle, sync::mpsc};
 
-use super::conversation::Call;
+use super::{
+    conversation::{Call, What},
+    fetching::Fetching,
+};
+use crate::frame::ToChild;
 
-/// A call's answer: the envelope, or the message of its rejection.
+/// A call's answer, as the child is told it.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) id: u32,
-    pub(super) outcome: Result<String, String>,
+    pub(super) frame: ToChild,
 }
 
 /// See the module.
 pub(super) struct Calls {
-    dispatch: Option<Arc<dyn Dispatch>>,
+    host: Host,
     runtime: Handle,
-    timeout: Duration,
-    envelope_bytes: u64,
+    bounds: CallBounds,
     /// Of the calls without an answer. A source that is dropped cancels nothing.
     sources: HashMap<u32, CancelSource>,
     answers: mpsc::UnboundedSender<Answer>,
     answered: mpsc::UnboundedReceiver<Answer>,
 }
 
+/// Bounds of each call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CallBounds {
+    pub(super) timeout: Duration,
+    envelope_bytes: u64,
+    pub(super) body_bytes: u64,
+}
+
+impl CallBounds {
+    pub(super) fn of(limits: &Limits) -> Self {
+        Self {
+            timeout: Duration::from_millis(limits.host_call_timeout_ms),
+            envelope_bytes: limits.call_result_bytes,
+            body_bytes: limits.outbound_body_bytes,
+        }
+    }
+}
+
 impl Calls {
-    pub(super) fn new(dispatch: Option<Arc<dyn Dispatch>>, runtime: Handle, timeout: Duration, bytes: u64) -> Self {
+    pub(super) fn new(host: Host, runtime: Handle, bounds: CallBounds) -> Self {
         let (answers, answered) = mpsc::unbounded_channel();
-        Self { dispatch, runtime, timeout, envelope_bytes: bytes, sources: HashMap::new(), answers, answered }
+        Self { host, runtime, bounds, sources: HashMap::new(), answers, answered }
     }
 
     /// Starts a call on the host before it returns; the answer comes from [`Calls::next`].
     pub(super) fn start(&mut self, call: Call) {
-        let Call { id, provider, tool, args_json } = call;
-        let Some(dispatch) = &self.dispatch else {
-            // Held by this very struct, so the receiver is there.
-            let _ = self.answers.send(Answer { id, outcome: Err(text::tool_not_found(&tool)) });
-            return;
-        };
-        let source = CancelSource::new();
-        let address = address(&provider, &tool, &args_json);
-        let host_call = HostCall { provider, tool, args_json, cancel: source.token() };
-        // A handler that panics fails its call; it must not take the run's caller with it.
-        let future = catch_unwind(AssertUnwindSafe(|| dispatch.call(host_call)));
-        let task = Task {
-            id,
-            address,
-            timeout: self.timeout,
-            envelope_bytes: self.envelope_bytes,
-            cancel: source.clone(),
-            answers: self.answers.clone(),
-        };
-        self.sources.insert(id, source);
-        match future {
-            Ok(future) => drop(self.runtime.spawn(task.run(future))),
-            Err(_) => task.answer(Err(HostCallError::new(task.panicked()))),
+        let id = call.id;
+        match call.what {
+            What::Tool { provider, tool, args_json } => {
+                let Some(dispatch) = &self.host.dispatch else {
+                    let outcome = Err(text::tool_not_found(&tool));
+                    return self.answer(Answer { id, frame: ToChild::Reply { call: id, outcome } });
+                };
+                let source = CancelSource::new();
+                let address = address(&provider, &tool, &args_json);
+                let host_call = HostCall { provider, tool, args_json, cancel: source.token() };
+                // A handler that panics fails its call; it must not take the run's caller with it.
+                let future = catch_unwind(AssertUnwindSafe(|| dispatch.call(host_call)));
+                let task =
+                    Task { id, address, bounds: self.bounds, cancel: source.clone(), answers: self.answers.clone() };
+                self.sources.insert(id, source);
+                match future {
+                    Ok(future) => drop(self.runtime.spawn(task.run(future))),
+                    Err(_) => task.answer(Err(HostCallError::new(task.panicked()))),
+                }
+            }
+            What::Fetch(request) => {
+                let Some(outbound) = &self.host.outbound else {
+                    let outcome = Err(text::NETWORK_OFF.to_owned());
+                    return self.answer(Answer { id, frame: ToChild::FetchReply { call: id, outcome } });
+                };
+                let source = CancelSource::new();
+                let fetching = Fetching::new(id, &request, self.bounds, source.token(), self.answers.clone());
+                self.sources.insert(id, source);
+                match catch_unwind(AssertUnwindSafe(|| outbound.fetch(request))) {
+                    Ok(future) => drop(self.runtime.spawn(fetching.run(future))),
+                    Err(_) => fetching.panicked(),
+                }
+            }
         }
+    }
+
+    /// Gives a request up, which answers it.
+    pub(super) fn abort(&mut self, id: u32) {
+        match self.sources.remove(&id) {
+            Some(source) => source.cancel(),
+            // It was not started yet.
+            None => {
+                let outcome = Err(text::REQUEST_GIVEN_UP.to_owned());
+                self.answer(Answer { id, frame: ToChild::FetchReply { call: id, outcome } });
+            }
+        }
+    }
+
+    fn answer(&self, answer: Answer) {
+        // The receiver is in this very struct.
+        let _ = self.answers.send(answer);
     }
 
     /// The next answer; never, when no call is under way.
@@ -89,8 +136,7 @@ impl Calls {
 struct Task {
     id: u32,
     address: Address,
-    timeout: Duration,
-    envelope_bytes: u64,
+    bounds: CallBounds,
     cancel: CancelSource,
     answers: mpsc::UnboundedSender<Answer>,
 }
@@ -98,11 +144,11 @@ struct Task {
 impl Task {
     async fn run(self, future: BoxFuture<'static, Result<String, HostCallError>>) {
         let mut future = AssertUnwindSafe(future).catch_unwind();
-        match tokio::time::timeout(self.timeout, &mut future).await {
+        match tokio::time::timeout(self.bounds.timeout, &mut future).await {
             Ok(Ok(outcome)) => self.answer(outcome),
             Ok(Err(_)) => self.answer(Err(HostCallError::new(self.panicked()))),
             Err(_) => {
-                let bound = u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX);
+                let bound = u64::try_from(self.bounds.timeout.as_millis()).unwrap_or(u64::MAX);
                 self.answer(Err(HostCallError::new(text::host_call_timed_out(&self.address.text(), bound))));
                 self.cancel.cancel();
                 // A tool is run to its end, also when nobody waits for it any more.
@@ -113,19 +159,19 @@ impl Task {
 
     fn answer(&self, outcome: Result<String, HostCallError>) {
         let outcome = match outcome {
-            Ok(envelope) if envelope.len() as u64 > self.envelope_bytes => {
+            Ok(envelope) if envelope.len() as u64 > self.bounds.envelope_bytes => {
                 let size = envelope.len() as u64;
-                Err(text::call_result_too_large(&self.address.text(), size, self.envelope_bytes))
+                Err(text::call_result_too_large(&self.address.text(), size, self.bounds.envelope_bytes))
             }
             Ok(envelope) => Ok(envelope),
-            Err(error) if error.message.len() as u64 > self.envelope_bytes => {
+            Err(error) if error.message.len() as u64 > self.bounds.envelope_bytes => {
                 let size = error.message.len() as u64;
-                Err(text::call_result_too_large(&self.address.text(), size, self.envelope_bytes))
+                Err(text::call_result_too_large(&self.address.text(), size, self.bounds.envelope_bytes))
             }
             Err(error) => Err(error.message),
         };
         // A run that has ended discards the answer.
-        let _ = self.answers.send(Answer { id: self.id, outcome });
+        let _ = self.answers.send(Answer { id: self.id, frame: ToChild::Reply { call: self.id, outcome } });
     }
 
     fn panicked(&self) -> String {

@@ -7,7 +7,7 @@ use std::{
     collections::{HashSet, VecDeque},
 };
 
-use codemode_protocol::{LogLine, text};
+use codemode_protocol::{LogLine, OutboundRequest, text};
 
 use crate::frame::{DoneFrame, FrameError, FromChild, LogBounds, RunSpec};
 
@@ -18,6 +18,8 @@ pub(super) enum Heard {
     Nothing,
     /// Start this host call now.
     Call(Call),
+    /// Give this request up and answer it.
+    Abort(u32),
     /// The program waits only on host calls.
     Waiting,
     /// The program has ended.
@@ -30,9 +32,16 @@ pub(super) enum Heard {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Call {
     pub(super) id: u32,
-    pub(super) provider: String,
-    pub(super) tool: String,
-    pub(super) args_json: String,
+    pub(super) what: What,
+}
+
+/// What a host call asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    /// A tool.
+    Tool { provider: String, tool: String, args_json: String },
+    /// The performance of a request.
+    Fetch(OutboundRequest),
 }
 
 /// What no honest child does. The child is killed.
@@ -52,6 +61,9 @@ pub(super) enum Violation {
         /// The number that is due.
         expected: u32,
     },
+    /// A request that `fetch` would not have made.
+    #[error("it made a request that is none: {0}")]
+    Request(&'static str),
     /// More held back here than its memory could have held.
     #[error("it made more host calls than fit its memory limit")]
     CallFlood,
@@ -114,7 +126,14 @@ impl Conversation {
                 self.log(LogLine { level, method, message, time_ms })?;
                 Ok(Heard::Nothing)
             }
-            FromChild::Call { id, provider, tool, args_json } => self.call(Call { id, provider, tool, args_json }),
+            FromChild::Call { id, provider, tool, args_json } => {
+                self.call(Call { id, what: What::Tool { provider, tool, args_json } })
+            }
+            FromChild::Fetch { id, request } => {
+                check_request(&request).map_err(Violation::Request)?;
+                self.call(Call { id, what: What::Fetch(request) })
+            }
+            FromChild::Abort { id } => self.abort(id),
             FromChild::Waiting { answered } => self.waiting(answered),
             FromChild::Done(done) => Ok(Heard::Done(done)),
             FromChild::Memory => Ok(Heard::Memory),
@@ -188,6 +207,20 @@ impl Conversation {
         Ok(Heard::Nothing)
     }
 
+    /// A request that waits here is answered like one that is under way; one that is answered already is let be.
+    fn abort(&mut self, id: u32) -> Result<Heard, Violation> {
+        if id == 0 || id > self.last_call {
+            return Err(Violation::Order);
+        }
+        if let Some(at) = self.held.iter().position(|call| call.id == id)
+            && let Some(call) = self.held.remove(at)
+        {
+            self.held_bytes -= weight(&call);
+            self.open.insert(id);
+        }
+        Ok(if self.open.contains(&id) { Heard::Abort(id) } else { Heard::Nothing })
+    }
+
     fn release(&mut self) -> Option<Call> {
         let call = self.held.pop_front()?;
         self.held_bytes -= weight(&call);
@@ -206,7 +239,31 @@ pub(super) fn cut(text: String, bound: u64) -> String {
 
 /// What a held call takes, about.
 fn weight(call: &Call) -> u64 {
-    (size_of::<Call>() + call.provider.len() + call.tool.len() + call.args_json.len()) as u64
+    let size = match &call.what {
+        What::Tool { provider, tool, args_json } => provider.len() + tool.len() + args_json.len(),
+        What::Fetch(OutboundRequest { method, url, headers, body }) => {
+            let headers: usize = headers.iter().map(|(name, value)| name.len() + value.len() + 48).sum();
+            method.len() + url.len() + headers + body.as_ref().map_or(0, Vec::len)
+        }
+    };
+    (size_of::<Call>() + size) as u64
+}
+
+/// What the guest side sees to, so that the caller's function may rely on it: a method, an address of the two schemes,
+/// and headers of one line each.
+fn check_request(request: &OutboundRequest) -> Result<(), &'static str> {
+    let is_token = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b':');
+    let is_line = |text: &str| !text.contains(['\r', '\n', '\0']);
+    if !is_token(&request.method) {
+        return Err("its method is no token");
+    }
+    if !["http://", "https://"].iter().any(|scheme| request.url.starts_with(scheme)) || !is_line(&request.url) {
+        return Err("its address is not of the scheme http or https");
+    }
+    if !request.headers.iter().all(|(name, value)| is_token(name) && is_line(value)) {
+        return Err("a header is none");
+    }
+    Ok(())
 }
 
 /// No marker line is longer.

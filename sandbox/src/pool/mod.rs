@@ -1,7 +1,7 @@
 //! [`PoolExecutor`]: the native contract on warm, confined, one-shot children.
 //!
 //! `machine` and `clock` and `conversation` decide, purely. `shared` obeys the machine, `supply` speaks with the
-//! zygote, `run` with a child, `calls` with the host, `watchdog` kills what outlives its bounds, `verdict` says what a
+//! zygote, `run` with a child, `calls` and `fetching` with the host, `watchdog` kills what outlives its bounds, `verdict` says what a
 //! run's end means.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -17,7 +17,7 @@ use tokio::{
 
 use crate::{
     confinement::ConfinementReport,
-    frame::{LogBounds, ProviderSpec, RunSpec},
+    frame::{LogBounds, OutboundSpec, ProviderSpec, RunSpec},
 };
 
 use machine::Refusal;
@@ -30,6 +30,7 @@ mod calls;
 mod child;
 mod clock;
 mod conversation;
+mod fetching;
 mod machine;
 mod options;
 mod run;
@@ -131,6 +132,9 @@ impl PoolExecutor {
         let limits = &self.shared.limits;
         request.validate(limits)?;
         refuse_unavailable(&request)?;
+        if request.outbound == OutboundMode::Stub && host.outbound.is_none() {
+            return Err(ExecutorError::invalid("outbound", OUTBOUND_RULE));
+        }
         let bounds = request.bounds(limits);
         request.modules.get_or_insert_with(|| self.modules.clone());
         let spec = specify(request, &bounds, limits);
@@ -168,9 +172,6 @@ impl Drop for PoolExecutor {
 }
 
 fn refuse_unavailable(request: &ExecuteRequest) -> Result<(), ExecutorError> {
-    if request.outbound == OutboundMode::Stub {
-        return Err(unavailable("outbound: \"stub\""));
-    }
     if request.retain_handles {
         return Err(unavailable("retainHandles"));
     }
@@ -200,6 +201,12 @@ fn specify(request: ExecuteRequest, bounds: &RunBounds, limits: &Limits) -> RunS
         stack_limit: bounds.stack_bytes,
         count_host_waits: request.count_host_waits,
         drop_functions: request.drop_functions,
+        outbound: match request.outbound {
+            OutboundMode::Stub => OutboundSpec::Host,
+            // No operator has listed an origin.
+            OutboundMode::Default | OutboundMode::Blocked => OutboundSpec::Blocked,
+        },
+        outbound_bytes: limits.outbound_body_bytes,
         calls_in_flight: narrow(limits.calls_in_flight),
         arguments_bytes: limits.call_arguments_bytes,
         envelope_bytes: limits.call_result_bytes,
@@ -234,6 +241,9 @@ fn refusal(refusal: Refusal) -> ExecutorError {
         Refusal::Disposed => ExecutorError::new(ErrorCode::ShuttingDown, "The pool is disposed and takes no more runs"),
     }
 }
+
+/// What a request of mode `"stub"` needs.
+const OUTBOUND_RULE: &str = "must be a function when the request's mode is \"stub\"";
 
 /// A result as text is escaped once more in its message, of which JavaScript peers take 32 Mi units in all; the rest is
 /// for logs and errors.

@@ -53,10 +53,10 @@ pub enum PoolError {
         detail: String,
     },
     /// The program was built from another version of this crate.
-    #[error("the zygote speaks {theirs}, this program {ours}: build both from the same version")]
+    #[error("the zygote speaks {theirs}, this program {ours}: build both from the same source")]
     Version {
         /// This crate's version of the protocol.
-        ours: &'static str,
+        ours: String,
         /// The zygote's.
         theirs: String,
     },

@@ -5,9 +5,11 @@ use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use codemode_protocol::{LogLevel, ResultLimits, Termination};
+use codemode_protocol::{LogLevel, OutboundRequest, OutboundResponse, ResultLimits, Termination};
 
-use crate::frame::{DoneFrame, FrameBounds, FrameReader, FromChild, LogBounds, ProviderSpec, RunSpec, ToChild};
+use crate::frame::{
+    DoneFrame, FrameBounds, FrameReader, FromChild, LogBounds, OutboundSpec, ProviderSpec, RunSpec, ToChild,
+};
 use crate::guest::{Engine, serve};
 
 /// A run that was seen to its end.
@@ -16,6 +18,9 @@ pub(super) struct Ran {
     pub(super) done: Option<DoneFrame>,
     pub(super) logs: Vec<(LogLevel, String, String)>,
     pub(super) calls: Vec<(String, String, String)>,
+    pub(super) fetches: Vec<OutboundRequest>,
+    /// Requests that the program gave up.
+    pub(super) aborted: Vec<u32>,
     pub(super) waits: u32,
     /// Whether the memory frame came.
     pub(super) memory: bool,
@@ -50,6 +55,7 @@ impl Ran {
 pub(super) enum Answer {
     Envelope(String),
     Rejection(String),
+    Response(OutboundResponse),
     Never,
 }
 
@@ -66,6 +72,8 @@ pub(super) fn spec(code: &str) -> RunSpec {
         stack_limit: 1 << 20,
         count_host_waits: false,
         drop_functions: false,
+        outbound: OutboundSpec::Blocked,
+        outbound_bytes: 1 << 20,
         calls_in_flight: 64,
         arguments_bytes: 16 << 20,
         envelope_bytes: 16 << 20,
@@ -128,6 +136,11 @@ pub(super) fn run_in_fork(spec: &RunSpec, host: impl FnMut(&str, &str, &str) -> 
         let _ = std::panic::catch_unwind(|| {
             stacker::grow(10 << 20, || {
                 let mut engine = Engine::new().unwrap();
+                if spec.outbound == OutboundSpec::Host {
+                    let cx = engine.state.cx;
+                    let hook = crate::guest::outbound::hook(cx).unwrap_or_else(|_| panic!("no memory"));
+                    cx.global().define(c"hook", hook, 0).unwrap_or_else(|_| panic!("no memory"));
+                }
                 serve(&mut engine, theirs.as_raw_fd(), true)
             })
         });
@@ -179,13 +192,29 @@ fn converse(mut socket: UnixStream, spec: &RunSpec, mut host: impl FnMut(&str, &
                     let outcome = match host(&provider, &tool, &args_json) {
                         Answer::Envelope(envelope) => Some(Ok(envelope)),
                         Answer::Rejection(message) => Some(Err(message)),
-                        Answer::Never => None,
+                        Answer::Response(_) | Answer::Never => None,
                     };
                     ran.calls.push((provider, tool, args_json));
                     if let Some(outcome) = outcome {
                         // The child may be gone already: its program did not wait for the answer.
                         let _ = socket.write_all(&ToChild::Reply { call: id, outcome }.encode());
                     }
+                }
+                FromChild::Fetch { id, request } => {
+                    let outcome = match host(FETCH, &request.method, &request.url) {
+                        Answer::Response(response) => Some(Ok(response)),
+                        Answer::Rejection(message) => Some(Err(message)),
+                        Answer::Envelope(_) | Answer::Never => None,
+                    };
+                    ran.fetches.push(request);
+                    if let Some(outcome) = outcome {
+                        let _ = socket.write_all(&ToChild::FetchReply { call: id, outcome }.encode());
+                    }
+                }
+                FromChild::Abort { id } => {
+                    ran.aborted.push(id);
+                    let outcome = Err("given up".into());
+                    let _ = socket.write_all(&ToChild::FetchReply { call: id, outcome }.encode());
                 }
                 FromChild::Waiting { .. } => ran.waits += 1,
                 FromChild::Done(done) => ran.done = Some(*done),
@@ -198,6 +227,10 @@ fn converse(mut socket: UnixStream, spec: &RunSpec, mut host: impl FnMut(&str, &
         }
     }
 }
+
+/// What the host of a test is asked for as provider when a program makes a request; tool and arguments are method and
+/// address.
+pub(super) const FETCH: &str = "(fetch)";
 
 /// Runs each program and compares its encoded result.
 #[track_caller]

@@ -7,5 +7,6 @@ mod console;
 mod errors;
 mod harness;
 mod modules;
+mod outbound;
 mod result;
 mod scope;

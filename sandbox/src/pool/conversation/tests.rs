@@ -1,7 +1,7 @@
 use codemode_protocol::{LogLevel, ResultLimits};
 
 use super::*;
-use crate::frame::{FrameBounds, FrameReader};
+use crate::frame::{FrameBounds, FrameReader, OutboundSpec};
 
 fn spec() -> RunSpec {
     RunSpec {
@@ -15,6 +15,8 @@ fn spec() -> RunSpec {
         stack_limit: 1 << 20,
         count_host_waits: false,
         drop_functions: false,
+        outbound: OutboundSpec::Host,
+        outbound_bytes: 1 << 20,
         calls_in_flight: 2,
         arguments_bytes: 1000,
         envelope_bytes: 1000,
@@ -94,6 +96,46 @@ fn more_held_calls_than_the_childs_memory_could_hold_are_a_violation() {
     let large = "x".repeat(900);
     let last = (1..).find(|id| conversation.hear(call_with(*id, &large)) == Err(Violation::CallFlood));
     assert_eq!(last, Some(7), "two in flight, four held");
+}
+
+fn fetch(id: u32, method: &str, url: &str, header: (&str, &str)) -> FromChild {
+    let headers = vec![(header.0.to_owned(), header.1.to_owned())];
+    FromChild::Fetch { id, request: OutboundRequest { method: method.into(), url: url.into(), headers, body: None } }
+}
+
+#[test]
+fn requests_are_calls_among_the_others_and_are_given_up_wherever_they_are() {
+    let mut conversation = begun();
+    let get = |id| fetch(id, "GET", "https://h/", ("a", "b"));
+    assert_eq!(conversation.hear(FromChild::Abort { id: 1 }), Err(Violation::Order));
+    assert_eq!(started(conversation.hear(get(1))), 1);
+    assert_eq!(started(conversation.hear(call(2))), 2);
+    assert_eq!(conversation.hear(get(3)), Ok(Heard::Nothing));
+    assert_eq!(conversation.hear(call(4)), Ok(Heard::Nothing));
+    assert_eq!(conversation.hear(FromChild::Abort { id: 3 }), Ok(Heard::Abort(3)));
+    assert_eq!(conversation.hear(FromChild::Abort { id: 1 }), Ok(Heard::Abort(1)));
+    conversation.answer(3);
+    assert_eq!(conversation.next_held(), None, "two are in flight");
+    conversation.answer(1);
+    assert_eq!(conversation.next_held().map(|call| call.id), Some(4));
+    assert_eq!(conversation.hear(FromChild::Abort { id: 1 }), Ok(Heard::Nothing), "answered");
+}
+
+#[test]
+fn a_request_that_fetch_would_not_make_is_a_violation() {
+    let cases = [
+        ("", "http://h/", ("a", "b")),
+        ("GET /", "http://h/", ("a", "b")),
+        ("GET", "file:///etc/passwd", ("a", "b")),
+        ("GET", "http://h/\r\n", ("a", "b")),
+        ("GET", "http://h/", ("a:", "b")),
+        ("GET", "http://h/", ("a", "b\r\nc: d")),
+        ("GET", "http://h/", ("", "b")),
+    ];
+    for (method, url, header) in cases {
+        let heard = begun().hear(fetch(1, method, url, header));
+        assert!(matches!(heard, Err(Violation::Request(_))), "{method} {url} {header:?}: {heard:?}");
+    }
 }
 
 #[test]
