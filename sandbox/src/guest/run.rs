@@ -30,10 +30,41 @@ enum End {
 
 /// Runs a program to its end and says how it was. Everything that the program wrote and called is on the socket then.
 pub(super) fn run(state: &State, spec: &mut RunSpec) -> DoneFrame {
-    begin(state, spec);
+    begin_run(state, spec);
     let sources = Sources::assemble(&spec.code, &spec.providers, state.random.next());
     state.namespaces.begin(&mut spec.providers, sources.first_line());
     let end = execute(state, spec, &sources);
+    let done = finish(state, spec, end);
+    // Without a result nobody has a handle.
+    let handles = if done.result.is_some() { state.handles.count() } else { 0 };
+    DoneFrame { handles, ..done }
+}
+
+/// Calls a function that the run has left behind.
+pub(super) fn invoke(state: &State, spec: &mut RunSpec, invoke: &InvokeSpec) -> DoneFrame {
+    spec.apply(invoke);
+    begin(state, spec);
+    let end = match state.handles.function(invoke.function) {
+        Some(function) => call(state, spec, &function, &invoke.args_json),
+        // The pool has counted them.
+        None => super::socket::broken(),
+    };
+    let done = finish(state, spec, end);
+    let is_over = matches!(done.termination, Termination::Timeout | Termination::Cpu | Termination::Memory);
+    DoneFrame { handles: if is_over { 0 } else { state.handles.count() }, ..done }
+}
+
+fn call(state: &State, spec: &RunSpec, function: &Val, args_json: &str) -> End {
+    let called = super::handles::arguments(state, args_json)
+        .and_then(|args| function.call(&args.iter().collect::<Vec<_>>()))
+        .and_then(|value| promise_of(state, value));
+    match called {
+        Ok(promise) => deliver(state, spec, &promise),
+        Err(Pending) => threw(state),
+    }
+}
+
+fn finish(state: &State, spec: &RunSpec, end: End) -> DoneFrame {
     let done = conclude(state, spec, end);
     alloc::lift();
     if !matches!(done.termination, Termination::Timeout | Termination::Cpu | Termination::Memory) {
@@ -201,10 +232,11 @@ fn failed(termination: Termination, error: String, details: Option<ErrorDetails>
 }
 
 /// Whether a thrown value is what the engine throws when memory is refused: its error, or null when there was no memory
-/// even for that. A program that caught it and threw something of its own has thrown that.
+/// even for that, or, as the reason of an async function's promise, a value that no program can make. A program that
+/// caught it and threw something of its own has thrown that.
 fn is_out_of_memory(state: &State, thrown: &Val) -> bool {
     match thrown.kind() {
-        Kind::Null => true,
+        Kind::Null | Kind::Other => true,
         Kind::Object if thrown.is_error() => {
             let message = thrown
                 .get_own(c"message")

@@ -12,7 +12,7 @@ use std::{
 
 use super::{
     MARKER, locate,
-    message::{ChildId, MAX_MESSAGE, Report, Request, Start, ZYGOTE_PROTOCOL},
+    message::{ChildId, MAX_MESSAGE, Report, Request, Start, protocol},
 };
 use crate::{
     confinement::{AttemptReport, ConfinementReport},
@@ -55,10 +55,10 @@ pub(crate) fn launch_zygote(options: &PoolOptions) -> Result<Launched, PoolError
     let address_space = options.limits.max_memory_limit.saturating_add(stack).saturating_add(ADDRESS_SPACE_MARGIN);
     let (channel, mut process) = start(options, Start::Serve { address_space, stack })?;
     match receive(&channel, START_BOUND).map(|(report, _)| report) {
-        Ok(Report::Hello(hello)) if hello.protocol != ZYGOTE_PROTOCOL => {
+        Ok(Report::Hello(hello)) if hello.protocol != protocol() => {
             drop(channel);
             end(&mut process);
-            Err(PoolError::Version { ours: ZYGOTE_PROTOCOL, theirs: hello.protocol })
+            Err(PoolError::Version { ours: protocol(), theirs: hello.protocol })
         }
         Ok(Report::Hello(hello)) if hello.confinement.level < options.require_confinement => {
             drop(channel);

@@ -6,9 +6,31 @@ use serde::{Deserialize, Serialize};
 
 use crate::confinement::{AttemptReport, ConfinementReport};
 
-/// The version of this protocol together with the child protocol. The two programs may have been built apart, so the
-/// zygote names it first thing.
-pub(crate) const ZYGOTE_PROTOCOL: &str = concat!(env!("CARGO_PKG_VERSION"), "/1");
+/// Names this protocol and the child protocol, as they stand in the source. The two programs may have been built apart,
+/// so the zygote says it first thing; a binary left over from yesterday's source is told apart as well.
+pub(crate) fn protocol() -> String {
+    format!("{}/{FINGERPRINT:016x}", env!("CARGO_PKG_VERSION"))
+}
+
+/// FNV-1a over the files that say what crosses.
+const FINGERPRINT: u64 = {
+    let files: [&[u8]; 4] = [
+        include_bytes!("message.rs"),
+        include_bytes!("../frame.rs"),
+        include_bytes!("../frame/bytes.rs"),
+        include_bytes!("../frame/spec.rs"),
+    ];
+    let (mut hash, mut file) = (0xcbf2_9ce4_8422_2325_u64, 0);
+    while file < files.len() {
+        let mut at = 0;
+        while at < files[file].len() {
+            hash = (hash ^ files[file][at] as u64).wrapping_mul(0x0000_0100_0000_01b3);
+            at += 1;
+        }
+        file += 1;
+    }
+    hash
+};
 
 /// Longer than every message.
 pub(crate) const MAX_MESSAGE: usize = 64 * 1024;
@@ -99,7 +121,7 @@ pub(crate) enum Report {
 /// What a zygote says when it is ready.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Hello {
-    /// [`ZYGOTE_PROTOCOL`] of the zygote's program.
+    /// [`protocol`] of the zygote's program.
     pub(crate) protocol: String,
     /// What confines its children.
     pub(crate) confinement: ConfinementReport,

@@ -10,7 +10,7 @@ use std::{
 
 use super::{
     child,
-    message::{ChildId, Exit, Hello, MAX_MESSAGE, Report, Request, Start, ZYGOTE_PROTOCOL},
+    message::{ChildId, Exit, Hello, MAX_MESSAGE, Report, Request, Start, protocol},
 };
 use crate::{
     confinement::{Confined, Place, confine_zygote, run_attempts},
@@ -76,7 +76,7 @@ fn serve(parent: i32, address_space: u64) -> io::Result<()> {
     let signals = child_signals()?;
     let confined = confine_zygote(parent, address_space)?;
     let engine = Engine::new().map_err(io::Error::other)?;
-    let hello = Hello { protocol: ZYGOTE_PROTOCOL.to_owned(), confinement: confined.report.clone() };
+    let hello = Hello { protocol: protocol(), confinement: confined.report.clone() };
     send(&Report::Hello(hello), &[])?;
     // From here on nobody reads what is written there; a child must not write into the daemon's log.
     sys::duplicate_to(0, 2)?;
