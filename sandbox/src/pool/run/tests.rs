@@ -70,8 +70,16 @@ fn call(id: u32) -> Vec<u8> {
 fn done(termination: Termination, result: Option<&str>) -> Vec<u8> {
     let error = result.is_none().then(|| "its own words".to_owned());
     let result = result.map(str::to_owned);
-    FromChild::Done(Box::new(DoneFrame { termination, result, error, details: None, peak_memory: 1, host_calls: 0 }))
-        .encode()
+    FromChild::Done(Box::new(DoneFrame {
+        termination,
+        result,
+        error,
+        details: None,
+        peak_memory: 1,
+        host_calls: 0,
+        handles: 0,
+    }))
+    .encode()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
