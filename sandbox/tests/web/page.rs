@@ -37,7 +37,7 @@ impl Page {
         let context = Context::full(&runtime).expect("a context");
         context.with(|ctx| {
             let fetch = host.fetch.map(|source| ctx.eval::<Function<'_>, _>(source).expect("the test's fetch"));
-            let host = web::WebHost { charge: host.charge, fetch };
+            let host = web::WebHost { charge: host.charge, used: None, fetch };
             web::install(&ctx, host).catch(&ctx).unwrap_or_else(|error| panic!("install: {error}"));
         });
         Self { context, runtime }

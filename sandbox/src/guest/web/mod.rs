@@ -11,6 +11,8 @@
 //!
 //! What a run needs of its own (time origin, pending timers) lives in [`Web`], and [`reset_for_run`] makes it new.
 
+mod compiler;
+mod holes;
 mod native;
 mod script;
 mod timer_queue;
@@ -20,7 +22,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rquickjs::{Ctx, Function, JsLifetime, Object, Result};
 
-use script::Script;
+use compiler::{Compiled, Script};
+use holes::Holes;
 pub(crate) use timer_queue::{TimerId, TimerQueue};
 
 /// What the engine lends to the Web surface.
@@ -28,6 +31,9 @@ pub(crate) struct WebHost<'js> {
     /// Whether this many bytes of native memory can be had now. Asked before a native makes a big buffer: the
     /// program then sees a catchable error where the allocator would have to end the process.
     pub(crate) charge: fn(usize) -> bool,
+    /// Bytes that the engine's allocator holds, if it counts: the places that are free on the engine's pages now are
+    /// then kept for programs. The engine has run a program like theirs before, so that there are enough.
+    pub(crate) used: Option<fn() -> usize>,
     /// Performs one request: called with `(method, url, [[name, value]…], bytes | null, signal)` where bytes is a
     /// Uint8Array, it returns a promise of `{status, statusText, headers: [[name, value]…], body: Uint8Array | null}`.
     /// Redirects are followed by our `fetch`, each hop through this function. `None`: every request is refused, as
@@ -63,13 +69,26 @@ impl Web<'_> {
 /// # Errors
 /// The engine's exception: a script of ours is wrong or memory ran out; the engine cannot be used then.
 pub(crate) fn install<'js>(ctx: &Ctx<'js>, host: WebHost<'js>) -> Result<()> {
+    let held = host.used.map(|used| (used, Holes::take(ctx, used)));
+    make(ctx, host)?;
+    if let Some((used, held)) = held {
+        ctx.run_gc();
+        // Filled for ever.
+        std::mem::forget(Holes::take(ctx, used));
+        held.give_back();
+    }
+    Ok(())
+}
+
+fn make<'js>(ctx: &Ctx<'js>, host: WebHost<'js>) -> Result<()> {
     let lib = Object::new(ctx.clone())?;
     lib.set_prototype(None)?;
     lib.set("global", ctx.globals())?;
     lib.set("native", native::functions(ctx)?)?;
     lib.set("fetchHook", host.fetch)?;
-    for script in SCRIPTS {
-        script::load(ctx, script)?.call::<_, ()>((lib.clone(),))?;
+    for bytecode in Compiled::new(SCRIPTS)?.iter() {
+        // SAFETY: compiled a moment ago by the engine that is linked into this process.
+        unsafe { script::load(ctx, bytecode) }?.call::<_, ()>((lib.clone(),))?;
     }
     let web = Web {
         timers: RefCell::default(),
