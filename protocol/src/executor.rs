@@ -5,7 +5,8 @@ use std::{future::Future, sync::Arc, time::Duration};
 use futures_util::future::BoxFuture;
 
 use crate::{
-    Dispatch, ErrorCode, ExecuteRequest, ExecutorError, OutboundMode, Outcome, ResultEncoding, TimeBound, text,
+    Dispatch, ErrorCode, ExecuteRequest, ExecutorError, Limits, OutboundMode, Outcome, ResultEncoding, RunBounds,
+    TimeBound, parse_dispatch_arguments, text,
 };
 
 /// Runs programs: in this process' own sandboxes, or on a daemon.
@@ -153,6 +154,39 @@ pub struct InvokeOptions {
     /// Names the invocation for `cancel`.
     pub id: Option<String>,
 }
+
+impl InvokeOptions {
+    /// Checks them and the arguments, before any sandbox is touched.
+    ///
+    /// # Errors
+    /// `INVALID_REQUEST`, naming the field and the rule.
+    pub fn validate(&self, args_json: &str, limits: &Limits) -> Result<(), ExecutorError> {
+        self.as_request().validate(limits)?;
+        let (size, bound) = (args_json.len() as u64, limits.call_arguments_bytes);
+        if size > bound {
+            let rule = format_args!("takes {size} bytes; at most {bound} are allowed");
+            return Err(ExecutorError::invalid("argsJson", rule));
+        }
+        parse_dispatch_arguments(args_json).map(drop).map_err(|error| ExecutorError::invalid("argsJson", error))
+    }
+
+    /// The bounds that the invocation runs under; memory and stack stay those of the execution.
+    pub fn bounds(&self, limits: &Limits) -> RunBounds {
+        self.as_request().bounds(limits)
+    }
+
+    fn as_request(&self) -> ExecuteRequest {
+        ExecuteRequest {
+            timeout: self.timeout,
+            cpu_time: self.cpu_time,
+            id: self.id.clone(),
+            ..ExecuteRequest::default()
+        }
+    }
+}
+
+/// The name of a node that was given none; ids of retained executions begin with their node's.
+pub const LOCAL_NODE: &str = "local";
 
 /// Options of [`Executor::acquire`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

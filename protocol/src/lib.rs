@@ -41,12 +41,12 @@ pub use envelope::{
 };
 pub use error::{ErrorCode, ExecutorError, Started};
 pub use executor::{
-    AcquireOptions, Executor, Host, InvokeOptions, Lease, LeasedRun, Outbound, OutboundRequest, OutboundResponse,
-    unavailable,
+    AcquireOptions, Executor, Host, InvokeOptions, LOCAL_NODE, Lease, LeasedRun, Outbound, OutboundRequest,
+    OutboundResponse, unavailable,
 };
 pub use imports::{SeparatedImports, separate_imports};
 pub use limits::{Limits, ResultLimits};
-pub use outcome::{ErrorDetails, LogLevel, LogLine, Outcome, Stats, Termination};
+pub use outcome::{ErrorDetails, HANDLE_TAG, LogLevel, LogLine, Outcome, Stats, Termination};
 pub use provider::{
     JAVASCRIPT_RESERVED_WORDS, ProviderDescriptor, RESERVED_PROVIDER_NAMES, is_identifier, validate_providers,
 };

@@ -143,3 +143,6 @@ pub struct Outcome {
     /// Figures of the run.
     pub stats: Stats,
 }
+/// The one member of the object that stands in a result for a function of a retained execution; its value is the
+/// handle's id.
+pub const HANDLE_TAG: &str = "__codemode_handle__";

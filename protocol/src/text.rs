@@ -92,6 +92,27 @@ pub fn in_module(message: &str, module: &str, line: i32, column: i32) -> String 
     format!("{message} (module \"{module}\", line {line}, column {column})")
 }
 
+/// A retained execution that is not there.
+pub fn execution_not_found(execution_id: &str) -> String {
+    format!(
+        "There is no retained execution \"{execution_id}\": it was closed, expired or crashed, or never was. Run the \
+         program again."
+    )
+}
+
+/// A retained execution of another node.
+pub fn execution_elsewhere(execution_id: &str, node: &str, here: &str) -> String {
+    format!(
+        "The retained execution \"{execution_id}\" belongs to the node \"{node}\", and this is the node \"{here}\". \
+         Send the call there."
+    )
+}
+
+/// A handle that a retained execution does not have.
+pub fn handle_not_found(execution_id: &str, handle_id: &str) -> String {
+    format!("The retained execution \"{execution_id}\" has no handle \"{handle_id}\"")
+}
+
 /// A tool that does not exist, or whose provider has no handler.
 pub fn tool_not_found(tool: &str) -> String {
     format!("Tool \"{tool}\" not found")

@@ -12,9 +12,9 @@ use std::fmt;
 use codemode_protocol::{ErrorDetails, LogLevel, OutboundRequest, OutboundResponse, Termination};
 
 use bytes::{Reader, Writer};
-use spec::{read_spec, write_spec};
+use spec::{read_invoke, read_spec, write_invoke, write_spec};
 
-pub(crate) use spec::{LogBounds, OutboundSpec, ProviderSpec, RunSpec, ToolNames};
+pub(crate) use spec::{InvokeSpec, LogBounds, OutboundSpec, ProviderSpec, RunSpec, ToolNames};
 
 /// Exit status of a child that could not serve a native allocation within its memory limit. The `Memory` frame went
 /// out before it, unless the socket was gone.
@@ -26,7 +26,7 @@ pub(crate) const PROTOCOL_EXIT: i32 = 78;
 /// Bytes ahead of every payload: the length and the kind.
 pub(crate) const HEADER_BYTES: usize = 5;
 
-/// The last word of a child that could still speak.
+/// The last word about a run or a call, of a child that could still speak.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DoneFrame {
     /// How the program ended.
@@ -41,6 +41,8 @@ pub(crate) struct DoneFrame {
     pub(crate) peak_memory: u64,
     /// Host calls that were written to the socket.
     pub(crate) host_calls: u64,
+    /// Functions that the child holds for later calls, in all. With none it exits; with some it waits for an `Invoke`.
+    pub(crate) handles: u32,
 }
 
 /// A frame towards the child.
@@ -48,6 +50,8 @@ pub(crate) struct DoneFrame {
 pub(crate) enum ToChild {
     /// The one run.
     Run(Box<RunSpec>),
+    /// A call of a function that the run has left behind; between two of these the child does nothing.
+    Invoke(Box<InvokeSpec>),
     /// The answer to a call: the envelope's JSON text, or the message of a rejected stub.
     Reply {
         /// The id of the `Call`.
@@ -110,7 +114,7 @@ pub(crate) enum FromChild {
         /// `Reply` and `FetchReply` frames that the child has read.
         answered: u32,
     },
-    /// The end; the child exits after it.
+    /// The end of the run, or of a call; the child exits after it unless it holds functions for later.
     Done(Box<DoneFrame>),
     /// A native allocation did not fit the memory limit; the child exits with [`RESERVED_MEMORY_EXIT`] after it.
     Memory,
@@ -277,6 +281,11 @@ impl ToChild {
                 write_spec(&mut out, spec);
                 out.finish()
             }
+            Self::Invoke(spec) => {
+                let mut out = Writer::new(kind::INVOKE, spec.args_json.len() + 64);
+                write_invoke(&mut out, spec);
+                out.finish()
+            }
             Self::Reply { call, outcome } => {
                 let (tag, text) = match outcome {
                     Ok(text) => (0, text),
@@ -300,6 +309,7 @@ impl ToChild {
         let mut input = Reader::new(payload);
         let frame = match kind {
             kind::RUN => Self::Run(Box::new(read_spec(&mut input)?)),
+            kind::INVOKE => Self::Invoke(Box::new(read_invoke(&mut input)?)),
             kind::REPLY => {
                 let call = input.u32()?;
                 let tag = input.u8()?;
@@ -353,6 +363,7 @@ impl FromChild {
                 }
                 out.u64(done.peak_memory);
                 out.u64(done.host_calls);
+                out.u32(done.handles);
                 out.finish()
             }
         }
@@ -492,11 +503,11 @@ fn read_done(input: &mut Reader<'_>) -> Result<DoneFrame, FrameError> {
             column: input.optional(Reader::u32)?,
         })
     })?;
-    let (peak_memory, host_calls) = (input.u64()?, input.u64()?);
+    let (peak_memory, host_calls, handles) = (input.u64()?, input.u64()?, input.u32()?);
     if result.is_some() != (termination == Termination::Completed) || error.is_some() == result.is_some() {
         return Err(FrameError::BadField);
     }
-    Ok(DoneFrame { termination, result, error, details, peak_memory, host_calls })
+    Ok(DoneFrame { termination, result, error, details, peak_memory, host_calls, handles })
 }
 
 fn termination_code(termination: Termination) -> u8 {
@@ -535,6 +546,7 @@ mod kind {
     pub(super) const RUN: u8 = 1;
     pub(super) const REPLY: u8 = 2;
     pub(super) const FETCH_REPLY: u8 = 3;
+    pub(super) const INVOKE: u8 = 4;
     pub(super) const READY: u8 = 65;
     pub(super) const LOG: u8 = 66;
     pub(super) const CALL: u8 = 67;

@@ -80,6 +80,42 @@ pub(crate) struct LogBounds {
     pub(crate) total_bytes: u64,
 }
 
+/// One call of a function that a run has left behind. What it does not say is as in the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct InvokeSpec {
+    /// The function: 1 for the first that became a handle.
+    pub(crate) function: u32,
+    /// A JSON array.
+    pub(crate) args_json: String,
+    /// The run clock's bound, milliseconds.
+    pub(crate) timeout_ms: u64,
+    /// The CPU clock's bound, milliseconds.
+    pub(crate) cpu_ms: u64,
+    /// The bound of plain wall time, milliseconds.
+    pub(crate) max_wall_ms: u64,
+    /// True makes the run clock plain wall time.
+    pub(crate) count_host_waits: bool,
+    /// True lets functions inside the result vanish, where they become handles otherwise.
+    pub(crate) drop_functions: bool,
+    /// Where requests go.
+    pub(crate) outbound: OutboundSpec,
+    /// As in the run's specification.
+    pub(crate) escaped_units: u64,
+}
+
+impl RunSpec {
+    /// The bounds of a call of a function that this run has left behind.
+    pub(crate) fn apply(&mut self, invoke: &InvokeSpec) {
+        self.timeout_ms = invoke.timeout_ms;
+        self.cpu_ms = invoke.cpu_ms;
+        self.max_wall_ms = invoke.max_wall_ms;
+        self.count_host_waits = invoke.count_host_waits;
+        self.drop_functions = invoke.drop_functions;
+        self.outbound = invoke.outbound;
+        self.escaped_units = invoke.escaped_units;
+    }
+}
+
 /// Everything that a child needs to know about its one run. All bounds are effective values: defaults filled in,
 /// clamped to the maximum.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,6 +140,9 @@ pub(crate) struct RunSpec {
     pub(crate) count_host_waits: bool,
     /// True lets functions inside the result vanish.
     pub(crate) drop_functions: bool,
+    /// Present when functions in the result are kept for later calls: what their handles begin with, unknown to the
+    /// program.
+    pub(crate) retain: Option<String>,
     /// Where requests go.
     pub(crate) outbound: OutboundSpec,
     /// Bytes of one request's body.
@@ -147,6 +186,7 @@ pub(super) fn write_spec(out: &mut Writer, spec: &RunSpec) {
     }
     out.u8(u8::from(spec.count_host_waits));
     out.u8(u8::from(spec.drop_functions));
+    out.optional_text(spec.retain.as_deref());
     out.u8(u8::from(spec.outbound == OutboundSpec::Host));
     out.u64(spec.outbound_bytes);
     out.u32(spec.calls_in_flight);
@@ -189,7 +229,8 @@ pub(super) fn read_spec(input: &mut Reader<'_>) -> Result<RunSpec, FrameError> {
         stack_limit: input.u64()?,
         count_host_waits: input.bool()?,
         drop_functions: input.bool()?,
-        outbound: if input.bool()? { OutboundSpec::Host } else { OutboundSpec::Blocked },
+        retain: input.optional(Reader::text)?,
+        outbound: read_outbound(input)?,
         outbound_bytes: input.u64()?,
         calls_in_flight: input.u32()?,
         arguments_bytes: input.u64()?,
@@ -200,4 +241,35 @@ pub(super) fn read_spec(input: &mut Reader<'_>) -> Result<RunSpec, FrameError> {
         allow_dropped_keys: input.bool()?,
         logs: LogBounds { line_bytes: input.u32()?, lines: input.u32()?, total_bytes: input.u64()? },
     })
+}
+
+pub(super) fn write_invoke(out: &mut Writer, spec: &InvokeSpec) {
+    out.u32(spec.function);
+    out.text(&spec.args_json);
+    for number in [spec.timeout_ms, spec.cpu_ms, spec.max_wall_ms, spec.escaped_units] {
+        out.u64(number);
+    }
+    for flag in [spec.count_host_waits, spec.drop_functions, spec.outbound == OutboundSpec::Host] {
+        out.u8(u8::from(flag));
+    }
+}
+
+pub(super) fn read_invoke(input: &mut Reader<'_>) -> Result<InvokeSpec, FrameError> {
+    let (function, args_json) = (input.u32()?, input.text()?);
+    let [timeout_ms, cpu_ms, max_wall_ms, escaped_units] = [input.u64()?, input.u64()?, input.u64()?, input.u64()?];
+    Ok(InvokeSpec {
+        function,
+        args_json,
+        timeout_ms,
+        cpu_ms,
+        max_wall_ms,
+        escaped_units,
+        count_host_waits: input.bool()?,
+        drop_functions: input.bool()?,
+        outbound: read_outbound(input)?,
+    })
+}
+
+fn read_outbound(input: &mut Reader<'_>) -> Result<OutboundSpec, FrameError> {
+    Ok(if input.bool()? { OutboundSpec::Host } else { OutboundSpec::Blocked })
 }

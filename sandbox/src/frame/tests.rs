@@ -20,6 +20,7 @@ fn spec() -> RunSpec {
         stack_limit: 5,
         count_host_waits: true,
         drop_functions: false,
+        retain: Some("n".into()),
         outbound: OutboundSpec::Host,
         outbound_bytes: 18,
         calls_in_flight: 6,
@@ -47,6 +48,17 @@ fn frames_to_child() -> Vec<ToChild> {
                 body: vec![0, 255],
             }),
         },
+        ToChild::Invoke(Box::new(InvokeSpec {
+            function: 1,
+            args_json: "[1]".into(),
+            timeout_ms: 2,
+            cpu_ms: 3,
+            max_wall_ms: 4,
+            count_host_waits: true,
+            drop_functions: false,
+            outbound: OutboundSpec::Host,
+            escaped_units: 5,
+        })),
         ToChild::FetchReply { call: 2, outcome: Err("no".into()) },
     ]
 }
@@ -84,6 +96,7 @@ fn frames_from_child() -> Vec<FromChild> {
             }),
             peak_memory: 1,
             host_calls: 2,
+            handles: 3,
         })),
         FromChild::Memory,
     ]
@@ -201,6 +214,7 @@ fn a_done_frame_has_either_a_result_or_an_error() {
             details: None,
             peak_memory: 0,
             host_calls: 0,
+            handles: 0,
         }));
         assert_eq!(read(&frame.encode()), Err(FrameError::BadField));
     }

@@ -209,6 +209,19 @@ impl Calls {
     }
 }
 
+/// Parses JSON of the host's and puts binary values in the place of what stands for them. `name` says in errors what
+/// the JSON belongs to.
+pub(super) fn read_json(state: &State, json: &str, name: &str) -> Js<Val> {
+    // The engine's parser reads a copy that ends in a zero byte; in an object of ours every value is some member's.
+    let json = format!("{{\"value\":{json}}}");
+    let _charge = Charge::of(2 * json.len());
+    let holder = state.cx.parse_json(&json)?;
+    if may_hold_binary(&json) {
+        decode_binaries(state, &holder, name)?;
+    }
+    holder.get_own(c"value")
+}
+
 /// Makes a call: the promise that the program gets. Whatever goes wrong rejects that promise.
 pub(super) fn call(state: &State, provider: i32, tool: &Val, args: Vec<Val>) -> Js<Val> {
     let cx = state.cx;

@@ -13,16 +13,27 @@ use super::views::{Binary, BinaryKind};
 
 /// What a result may be.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rules {
+pub(super) struct Rules<'a> {
     pub(super) limits: ResultLimits,
     /// UTF-16 units of the text once it is escaped again.
     pub(super) escaped_units: u64,
-    /// Functions inside the value vanish.
-    pub(super) drop_functions: bool,
+    /// What becomes of functions inside the value.
+    pub(super) functions: Functions<'a>,
     /// Keys that JavaScript peers drop are written all the same.
     pub(super) allow_dropped_keys: bool,
     /// Bytes of an error's name or message.
     pub(super) error_bytes: u64,
+}
+
+/// What becomes of functions in a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Functions<'a> {
+    /// They end the run.
+    Refuse,
+    /// Those inside vanish.
+    Drop,
+    /// They become handles, which begin with this.
+    Keep(&'a str),
 }
 
 /// Why there is no encoding.
@@ -36,7 +47,7 @@ pub(super) enum Refusal {
 }
 
 /// Encodes the result of a run.
-pub(super) fn encode(state: &State, value: Val, rules: Rules) -> Result<String, Refusal> {
+pub(super) fn encode(state: &State, value: Val, rules: Rules<'_>) -> Result<String, Refusal> {
     // A unit takes at most three bytes, so the byte bound never cuts what the unit bound allows.
     let bound = rules.limits.units.saturating_mul(3);
     let mut walk = Walk { state, rules, out: Output::new(bound), open: Vec::new(), nodes: 0 };
@@ -81,7 +92,7 @@ impl From<Pending> for Stop {
 
 struct Walk<'a> {
     state: &'a State,
-    rules: Rules,
+    rules: Rules<'a>,
     out: Output,
     open: Vec<Open>,
     nodes: u64,
@@ -141,7 +152,7 @@ impl Walk<'_> {
 
     /// Whether `value` is a function that is to be left out.
     fn vanishes(&self, value: &Val) -> Result<bool, Stop> {
-        Ok(self.rules.drop_functions && value.is_function())
+        Ok(self.rules.functions == Functions::Drop && value.is_function())
     }
 
     fn key(&mut self, at: usize) -> Result<(), Stop> {
@@ -264,7 +275,7 @@ impl Walk<'_> {
         let classes = self.state.captured.classes;
         let class = value.class_id();
         if value.is_function() {
-            return Err(Stop::Refused("is a function".into()));
+            return self.function(&value);
         }
         if value.is_promise() {
             return Err(Stop::Refused("is a promise".into()));
@@ -287,6 +298,20 @@ impl Walk<'_> {
             return self.binary(&binary);
         }
         self.open(value)
+    }
+
+    fn function(&mut self, value: &Val) -> Result<(), Stop> {
+        let Functions::Keep(nonce) = self.rules.functions else {
+            return Err(Stop::Refused("is a function".into()));
+        };
+        // A handle is an object that holds a string.
+        let limits = self.rules.limits;
+        self.nodes += 1;
+        if self.open.len() as u64 + 1 >= limits.depth {
+            return Err(Stop::Over(format!("nests deeper than {} levels", limits.depth)));
+        }
+        self.state.handles.write(&mut self.out, value, nonce);
+        Ok(())
     }
 
     fn date(&mut self, value: &Val) -> Result<(), Stop> {

@@ -74,7 +74,7 @@ fn wait(state: &State) -> bool {
     match received {
         Received::Frame(ToChild::Reply { call, outcome }) => state.calls.answer(state, call, outcome),
         Received::Frame(ToChild::FetchReply { call, outcome }) => state.calls.answer_fetch(state, call, outcome),
-        Received::Frame(ToChild::Run(_)) => super::socket::broken(),
+        Received::Frame(ToChild::Run(_) | ToChild::Invoke(_)) => super::socket::broken(),
         Received::Nothing => {}
     }
     state.clock.check().is_none()

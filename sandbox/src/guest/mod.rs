@@ -13,6 +13,7 @@ mod encode;
 mod errors;
 mod event_loop;
 mod globals;
+mod handles;
 mod js;
 mod json;
 mod modules;

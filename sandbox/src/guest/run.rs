@@ -5,13 +5,13 @@ use rquickjs::qjs;
 
 use super::alloc;
 use super::clock::{Bound, Bounds};
-use super::encode::{Refusal, Rules, encode};
+use super::encode::{Functions, Refusal, Rules, encode};
 use super::errors::{describe, type_name};
 use super::event_loop::{Settled, settle};
 use super::js::{Js, Kind, Pending, Val};
 use super::program::{Failure, Sources};
 use super::state::State;
-use crate::frame::{DoneFrame, RunSpec};
+use crate::frame::{DoneFrame, InvokeSpec, RunSpec};
 
 /// How a run ended, before it is put into words.
 enum End {
@@ -73,23 +73,32 @@ fn finish(state: &State, spec: &RunSpec, end: End) -> DoneFrame {
     DoneFrame { host_calls: u64::from(state.calls.made()), ..done }
 }
 
-fn begin(state: &State, spec: &mut RunSpec) {
-    let stack = usize::try_from(spec.stack_limit).unwrap_or(usize::MAX).clamp(LEAST_STACK, MOST_STACK);
+/// What is new for a run and stays for the calls that follow it.
+fn begin_run(state: &State, spec: &mut RunSpec) {
+    begin(state, spec);
+    state.error.replace(state.captured.error.clone());
+    state.modules.begin(std::mem::take(&mut spec.modules), stack_bytes(spec));
+}
+
+/// What is new for a run and for every later call.
+fn begin(state: &State, spec: &RunSpec) {
     let nanoseconds = |ms: u64| ms.saturating_mul(1_000_000);
     // SAFETY: a live runtime. More than 16 MiB would disable the check.
-    unsafe { qjs::JS_SetMaxStackSize(state.cx.runtime(), stack as qjs::size_t) };
+    unsafe { qjs::JS_SetMaxStackSize(state.cx.runtime(), stack_bytes(spec) as qjs::size_t) };
     state.logs.begin(spec.logs);
     state.calls.begin(spec);
     state.outbound.begin(spec.outbound, spec.outbound_bytes);
-    state.error.replace(state.captured.error.clone());
     alloc::begin(spec.memory_limit);
-    state.modules.begin(std::mem::take(&mut spec.modules), stack);
     state.clock.start(Bounds {
         run: nanoseconds(spec.timeout_ms),
         wall: nanoseconds(spec.max_wall_ms),
         cpu: nanoseconds(spec.cpu_ms),
         count_host_waits: spec.count_host_waits,
     });
+}
+
+fn stack_bytes(spec: &RunSpec) -> usize {
+    usize::try_from(spec.stack_limit).unwrap_or(usize::MAX).clamp(LEAST_STACK, MOST_STACK)
 }
 
 fn execute(state: &State, spec: &RunSpec, sources: &Sources) -> End {
@@ -126,16 +135,26 @@ fn execute(state: &State, spec: &RunSpec, sources: &Sources) -> End {
         Ok(promise) => promise,
         Err(Pending) => return threw(state),
     };
-    let result = match settle(state, &promise) {
+    deliver(state, spec, &promise)
+}
+
+/// Waits for what was called and encodes what came of it.
+fn deliver(state: &State, spec: &RunSpec, promise: &Val) -> End {
+    let result = match settle(state, promise) {
         Settled::Fulfilled(result) => result,
         Settled::Rejected(thrown) => return End::Threw { thrown, prelude: None },
         Settled::Stalled => return End::Stalled,
         Settled::TimeOver => return End::TimeOver,
     };
+    let functions = match (&spec.retain, spec.drop_functions) {
+        (Some(nonce), false) => Functions::Keep(nonce),
+        (_, true) => Functions::Drop,
+        (None, false) => Functions::Refuse,
+    };
     let rules = Rules {
         limits: spec.result,
         escaped_units: spec.escaped_units,
-        drop_functions: spec.drop_functions,
+        functions,
         allow_dropped_keys: spec.allow_dropped_keys,
         error_bytes: u64::from(spec.error_bytes),
     };
@@ -198,6 +217,7 @@ fn describe_end(state: &State, spec: &RunSpec, end: End) -> DoneFrame {
             details: None,
             peak_memory: alloc::peak(),
             host_calls: 0,
+            handles: 0,
         },
         End::Threw { thrown, .. } if alloc::refused() && is_out_of_memory(state, &thrown) => out_of_memory(spec),
         End::Syntax(thrown) if alloc::refused() && is_out_of_memory(state, &thrown) => out_of_memory(spec),
@@ -228,7 +248,15 @@ fn out_of_memory(spec: &RunSpec) -> DoneFrame {
 }
 
 fn failed(termination: Termination, error: String, details: Option<ErrorDetails>) -> DoneFrame {
-    DoneFrame { termination, result: None, error: Some(error), details, peak_memory: alloc::peak(), host_calls: 0 }
+    DoneFrame {
+        termination,
+        result: None,
+        error: Some(error),
+        details,
+        peak_memory: alloc::peak(),
+        host_calls: 0,
+        handles: 0,
+    }
 }
 
 /// Whether a thrown value is what the engine throws when memory is refused: its error, or null when there was no memory

@@ -6,13 +6,14 @@ use codemode_protocol::ResultLimits;
 use rquickjs::qjs;
 
 use super::Engine;
-use super::run::run;
+use super::run::{invoke, run};
 use super::socket::Received;
 use super::state::State;
-use crate::frame::{FromChild, LogBounds, OutboundSpec, ProviderSpec, RunSpec, ToChild};
+use crate::frame::{FromChild, InvokeSpec, LogBounds, OutboundSpec, ProviderSpec, RunSpec, ToChild};
 
 /// Serves exactly one run in a forked child and exits the process: reseeds what the fork copied, runs the warm-up
-/// program when `warm`, sends `Ready`, blocks until the `Run` frame, runs it, sends `Done`.
+/// program when `warm`, sends `Ready`, blocks until the `Run` frame, runs it, sends `Done`. A run whose result holds
+/// handles is followed by the calls of them, until the pool closes the socket.
 ///
 /// `socket` is a blocking stream socket. The caller has closed everything else and confined the process, and calls this
 /// on the stack that the run is to have: the largest `stackLimit` and a MiB more.
@@ -28,15 +29,29 @@ pub(crate) fn serve(engine: &mut Engine, socket: RawFd, warm: bool) -> ! {
     }
     state.socket.connect(socket);
     state.socket.write(&FromChild::Ready.encode());
-    let done = match state.socket.read(None) {
-        Received::Frame(ToChild::Run(mut spec)) => run(state, &mut spec),
-        Received::Frame(ToChild::Reply { .. } | ToChild::FetchReply { .. }) | Received::Nothing => {
-            super::socket::broken()
+    let Received::Frame(ToChild::Run(mut spec)) = state.socket.read(None) else { super::socket::broken() };
+    let mut done = run(state, &mut spec);
+    loop {
+        let is_over = done.handles == 0;
+        state.socket.write(&FromChild::Done(Box::new(done)).encode());
+        if is_over {
+            break;
         }
-    };
-    state.socket.write(&FromChild::Done(Box::new(done)).encode());
+        done = invoke(state, &mut spec, &next_call(state));
+    }
     // SAFETY: ends the process without freeing the runtime: a value that is still referenced would make it abort.
     unsafe { libc::_exit(0) }
+}
+
+/// Blocks until a function is to be called. Answers that come before that are to calls of what has ended already.
+fn next_call(state: &State) -> Box<InvokeSpec> {
+    loop {
+        match state.socket.read(None) {
+            Received::Frame(ToChild::Invoke(spec)) => return spec,
+            Received::Frame(ToChild::Reply { .. } | ToChild::FetchReply { .. }) => {}
+            Received::Frame(ToChild::Run(_)) | Received::Nothing => super::socket::broken(),
+        }
+    }
 }
 
 /// Runs a throw-away program without a socket, so that the pages that every run touches are the child's own already.
@@ -59,6 +74,7 @@ pub(super) fn warm_up(state: &State) {
         stack_limit: 1 << 20,
         count_host_waits: false,
         drop_functions: false,
+        retain: None,
         outbound: OutboundSpec::Blocked,
         outbound_bytes: 1 << 20,
         calls_in_flight: 1,

@@ -7,6 +7,7 @@ use super::clock::Clock;
 use super::console::Logs;
 use super::dispatch::Calls;
 use super::globals::Random;
+use super::handles::Handles;
 use super::js::{Cx, Val};
 use super::modules::Modules;
 use super::namespace::Namespaces;
@@ -24,6 +25,7 @@ pub(super) struct State {
     pub(super) outbound: Outbound,
     pub(super) namespaces: Namespaces,
     pub(super) modules: Modules,
+    pub(super) handles: Handles,
     pub(super) random: Random,
     /// `globalThis.Error` as the preludes left it; the intrinsic until then.
     pub(super) error: RefCell<Val>,
@@ -48,6 +50,7 @@ impl State {
             outbound: Outbound::new(),
             namespaces: Namespaces::new(),
             modules: Modules::new(),
+            handles: Handles::default(),
             random: Random::new(),
             error: RefCell::new(captured.error.clone()),
             preludes_done: Cell::new(0),

@@ -112,6 +112,11 @@ impl Conversation {
         }
     }
 
+    /// The conversation about one call of a function that the run of `spec` has left behind: the child is there.
+    pub(super) fn resumed(spec: &RunSpec) -> Self {
+        Self { ready: true, ..Self::new(spec) }
+    }
+
     /// Takes a frame.
     pub(super) fn hear(&mut self, frame: FromChild) -> Result<Heard, Violation> {
         if self.ready == (frame == FromChild::Ready) {

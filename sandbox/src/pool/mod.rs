@@ -2,25 +2,27 @@
 //!
 //! `machine` and `clock` and `conversation` decide, purely. `shared` obeys the machine, `supply` speaks with the
 //! zygote, `run` with a child, `calls` and `fetching` with the host, `watchdog` kills what outlives its bounds, `verdict` says what a
-//! run's end means.
+//! run's end means, `retained` keeps children whose functions may be called. `retained` keeps what may be called later.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use codemode_protocol::{
-    ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, Limits, OutboundMode, Outcome, ResultEncoding, RunBounds,
-    unavailable,
+    Encoded, ErrorCode, ExecuteRequest, Executor, ExecutorError, HANDLE_TAG, Host, InvokeOptions, LOCAL_NODE, Limits,
+    OutboundMode, Outcome, ResultEncoding, RunBounds, capnweb::Value, text,
 };
 use tokio::{
     runtime::Handle,
     sync::{mpsc, watch},
 };
+use uuid::Uuid;
 
 use crate::{
     confinement::ConfinementReport,
-    frame::{LogBounds, OutboundSpec, ProviderSpec, RunSpec},
+    frame::{InvokeSpec, LogBounds, OutboundSpec, ProviderSpec, RunSpec},
 };
 
 use machine::Refusal;
+use retained::Parked;
 use run::Prepared;
 use shared::Shared;
 use supply::{Event, Keeper};
@@ -33,6 +35,7 @@ mod conversation;
 mod fetching;
 mod machine;
 mod options;
+mod retained;
 mod run;
 mod shared;
 mod supply;
@@ -67,6 +70,8 @@ pub struct PoolStatus {
     pub running: usize,
     /// Runs that wait for a permit or a child.
     pub queued: usize,
+    /// Executions that are retained for calls of their functions.
+    pub retained: usize,
     /// The number of the process that children are forked from; absent while there is none.
     pub zygote: Option<u32>,
     /// What confines the children.
@@ -81,7 +86,8 @@ impl PoolExecutor {
     /// there is no runtime. A zygote that ends later is replaced instead.
     pub async fn new(options: PoolOptions) -> Result<Self, PoolError> {
         let runtime = Handle::try_current().map_err(|_| PoolError::NoRuntime)?;
-        let shared = Arc::new(Shared::new(options.limits.clone()));
+        let node = options.node.clone().unwrap_or_else(|| LOCAL_NODE.to_owned());
+        let shared = Arc::new(Shared::new(options.limits.clone(), node));
         let grace = Duration::from_millis(options.limits.grace_ms);
         let renicing = Arc::downgrade(&shared);
         let renice = move |child| {
@@ -123,6 +129,7 @@ impl PoolExecutor {
             warm: census.idle,
             running: census.running,
             queued: census.waiting,
+            retained: self.shared.retained.count(),
             zygote: self.shared.zygote(),
             confinement: self.shared.confinement(),
         }
@@ -131,7 +138,6 @@ impl PoolExecutor {
     async fn run(&self, mut request: ExecuteRequest, host: Host) -> Result<Outcome, ExecutorError> {
         let limits = &self.shared.limits;
         request.validate(limits)?;
-        refuse_unavailable(&request)?;
         if request.outbound == OutboundMode::Stub && host.outbound.is_none() {
             return Err(ExecutorError::invalid("outbound", OUTBOUND_RULE));
         }
@@ -145,7 +151,10 @@ impl PoolExecutor {
             let child = admission.map_err(refusal)?;
             let queued = self.shared.now().saturating_sub(arrived);
             match prepared.begin(&self.shared, &self.watchdog, child, queued) {
-                Ok(run) => return run.serve().await,
+                Ok(run) => {
+                    let (answer, parked) = run.serve().await;
+                    return answer.map(|outcome| self.retain(outcome, parked));
+                }
                 Err(again) => prepared = again,
             }
             admission = self.shared.admit_again(ticket).await;
@@ -153,9 +162,97 @@ impl PoolExecutor {
     }
 }
 
+impl PoolExecutor {
+    /// Retains the child of a run whose result holds handles; if there are too many already, its functions are null.
+    fn retain(&self, mut outcome: Outcome, parked: Option<Parked>) -> Outcome {
+        let Some(parked) = parked else { return outcome };
+        if outcome.result.is_none() {
+            // Nobody has a handle.
+            parked.child.kill();
+            return outcome;
+        }
+        let nonce = parked.spec.retain.clone().unwrap_or_default();
+        outcome.execution_id = self.shared.retained.keep(parked, &self.runtime);
+        if outcome.execution_id.is_none() {
+            outcome.handles_refused = true;
+            outcome.result = outcome.result.map(|result| without_handles(&result, &nonce, &self.shared.limits));
+        }
+        outcome
+    }
+
+    async fn invoke(
+        &self,
+        execution_id: &str,
+        handle_id: &str,
+        args_json: &str,
+        host: Host,
+        options: InvokeOptions,
+    ) -> Result<Outcome, ExecutorError> {
+        let limits = &self.shared.limits;
+        options.validate(args_json, limits)?;
+        if options.outbound == OutboundMode::Stub && host.outbound.is_none() {
+            return Err(ExecutorError::invalid("outbound", OUTBOUND_RULE));
+        }
+        let arrived = self.shared.now();
+        let (turn, parked) = self.shared.retained.take(execution_id).await?;
+        let Some(function) = function_number(handle_id, &parked) else {
+            turn.give_back(parked);
+            let message = text::handle_not_found(execution_id, handle_id);
+            return Err(ExecutorError::new(ErrorCode::HandleNotFound, message));
+        };
+        let asked = options.bounds(limits);
+        let bounds =
+            RunBounds { memory_bytes: parked.spec.memory_limit, stack_bytes: parked.spec.stack_limit, ..asked };
+        let invoke = InvokeSpec {
+            function,
+            args_json: args_json.to_owned(),
+            timeout_ms: bounds.timeout_ms,
+            cpu_ms: bounds.cpu_ms,
+            max_wall_ms: bounds.max_wall_ms,
+            count_host_waits: options.count_host_waits,
+            drop_functions: options.drop_functions,
+            outbound: outbound(options.outbound),
+            escaped_units: escaped_units(options.result_encoding),
+        };
+        let (prepared, child) = Prepared::call(parked, invoke, bounds, host, &self.shared, self.runtime.clone());
+        let queued = self.shared.now().saturating_sub(arrived);
+        let Ok(run) = Box::new(prepared).begin(&self.shared, &self.watchdog, child, queued) else {
+            return Err(retained::not_found(execution_id));
+        };
+        let (answer, parked) = run.serve().await;
+        let closed = !turn.is_listed();
+        if let Some(parked) = parked {
+            turn.give_back(parked);
+        }
+        match answer {
+            Ok(outcome) => Ok(Outcome { execution_id: Some(execution_id.to_owned()), ..outcome }),
+            // It died because it was closed meanwhile.
+            Err(error) if closed && error.code == ErrorCode::SandboxCrashed => {
+                Err(retained::not_found(execution_id).with_logs(error.logs))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
 impl Executor for PoolExecutor {
     async fn execute(&self, request: ExecuteRequest, host: Host) -> Result<Outcome, ExecutorError> {
         self.run(request, host).await
+    }
+
+    async fn invoke_handle(
+        &self,
+        execution_id: &str,
+        handle_id: &str,
+        args_json: &str,
+        host: Host,
+        options: InvokeOptions,
+    ) -> Result<Outcome, ExecutorError> {
+        self.invoke(execution_id, handle_id, args_json, host, options).await
+    }
+
+    async fn close_handles(&self, execution_id: &str) -> Result<(), ExecutorError> {
+        self.shared.retained.close(execution_id)
     }
 
     async fn dispose(&self) {
@@ -169,13 +266,6 @@ impl Drop for PoolExecutor {
     fn drop(&mut self) {
         self.shared.dispose();
     }
-}
-
-fn refuse_unavailable(request: &ExecuteRequest) -> Result<(), ExecutorError> {
-    if request.retain_handles {
-        return Err(unavailable("retainHandles"));
-    }
-    Ok(())
 }
 
 fn specify(request: ExecuteRequest, bounds: &RunBounds, limits: &Limits) -> RunSpec {
@@ -200,22 +290,17 @@ fn specify(request: ExecuteRequest, bounds: &RunBounds, limits: &Limits) -> RunS
         memory_limit: bounds.memory_bytes,
         stack_limit: bounds.stack_bytes,
         count_host_waits: request.count_host_waits,
-        drop_functions: request.drop_functions,
-        outbound: match request.outbound {
-            OutboundMode::Stub => OutboundSpec::Host,
-            // No operator has listed an origin.
-            OutboundMode::Default | OutboundMode::Blocked => OutboundSpec::Blocked,
-        },
+        // Kept ones do not vanish.
+        drop_functions: request.drop_functions && !request.retain_handles,
+        retain: request.retain_handles.then(|| Uuid::new_v4().simple().to_string()),
+        outbound: outbound(request.outbound),
         outbound_bytes: limits.outbound_body_bytes,
         calls_in_flight: narrow(limits.calls_in_flight),
         arguments_bytes: limits.call_arguments_bytes,
         envelope_bytes: limits.call_result_bytes,
         error_bytes: narrow(limits.error_bytes),
         result: limits.result(),
-        escaped_units: match request.result_encoding {
-            ResultEncoding::Value => u64::MAX,
-            ResultEncoding::Text => ESCAPED_RESULT_UNITS,
-        },
+        escaped_units: escaped_units(request.result_encoding),
         allow_dropped_keys: false,
         logs: LogBounds {
             line_bytes: narrow(limits.log_line_bytes),
@@ -223,6 +308,46 @@ fn specify(request: ExecuteRequest, bounds: &RunBounds, limits: &Limits) -> RunS
             total_bytes: limits.log_bytes,
         },
     }
+}
+
+fn outbound(mode: OutboundMode) -> OutboundSpec {
+    match mode {
+        OutboundMode::Stub => OutboundSpec::Host,
+        // No operator has listed an origin.
+        OutboundMode::Default | OutboundMode::Blocked => OutboundSpec::Blocked,
+    }
+}
+
+fn escaped_units(encoding: ResultEncoding) -> u64 {
+    match encoding {
+        ResultEncoding::Value => u64::MAX,
+        ResultEncoding::Text => ESCAPED_RESULT_UNITS,
+    }
+}
+
+/// The number of a function that the execution holds, by its handle.
+fn function_number(handle_id: &str, parked: &Parked) -> Option<u32> {
+    let (nonce, number) = handle_id.rsplit_once('.')?;
+    let number = number.parse().ok().filter(|number| (1..=parked.handles).contains(number))?;
+    (parked.spec.retain.as_deref() == Some(nonce)).then_some(number)
+}
+
+/// A result with null in the place of its handles, which nobody else could have written: they begin with what no
+/// program knows.
+fn without_handles(result: &Encoded, nonce: &str, limits: &Limits) -> Encoded {
+    let start = format!("{{\"{HANDLE_TAG}\":\"{nonce}.");
+    let mut parts = result.as_str().split(&start);
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        text.push_str("null");
+        text.push_str(part.split_once("\"}").map_or("", |(_, rest)| rest));
+    }
+    // A child that is not honest may make this differ; then it has no result worth showing.
+    Encoded::check(text, &limits.result()).unwrap_or_else(|_| null())
+}
+
+fn null() -> Encoded {
+    Encoded::from_value(&Value::Null).expect("null is data")
 }
 
 fn refusal(refusal: Refusal) -> ExecutorError {

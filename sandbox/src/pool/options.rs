@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, io, path::PathBuf};
 
+#[cfg(doc)]
+use codemode_protocol::LOCAL_NODE;
 use codemode_protocol::Limits;
 
 use crate::confinement::{ConfinementReport, Level};
@@ -16,6 +18,8 @@ pub struct PoolOptions {
     pub limits: Limits,
     /// Module sources by specifier, for requests whose `modules` is absent.
     pub modules: BTreeMap<String, String>,
+    /// The node's name, with which the ids of retained executions begin; absent means [`LOCAL_NODE`].
+    pub node: Option<String>,
     /// The weakest confinement under which the pool may start.
     pub require_confinement: Level,
 }

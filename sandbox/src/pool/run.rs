@@ -7,6 +7,7 @@ use codemode_protocol::{ExecutorError, Host, Outcome, RunBounds, Stats};
 use tokio::{
     io::{Interest, Ready},
     runtime::Handle,
+    time::Instant,
 };
 
 use super::{
@@ -14,12 +15,13 @@ use super::{
     child::{ChildEnd, ForkedChild},
     clock::{ClockBounds, RunClock},
     conversation::{Conversation, Heard, Violation},
+    retained::Parked,
     shared::Shared,
     verdict::End,
     watchdog::{Watchdog, Watched},
 };
 use crate::{
-    frame::{FrameBounds, FrameReader, RunSpec, ToChild},
+    frame::{FrameBounds, FrameReader, InvokeSpec, RunSpec, ToChild},
     sys,
 };
 
@@ -32,11 +34,23 @@ pub(super) struct Prepared {
     count_host_waits: bool,
     calls: Calls,
     runtime: Handle,
+    /// What the run is, without its sources, when its child may be retained.
+    spec: Option<RunSpec>,
+    /// What is left of earlier talk with the child, when this is a call of a function that its run has left behind.
+    resumed: Option<(FrameReader, Vec<u8>)>,
 }
 
 impl Prepared {
     pub(super) fn new(spec: RunSpec, bounds: RunBounds, host: Host, shared: &Shared, runtime: Handle) -> Self {
+        let kept = spec.retain.is_some().then(|| RunSpec {
+            code: String::new(),
+            providers: Vec::new(),
+            modules: Vec::new(),
+            ..spec.clone()
+        });
         Self {
+            spec: kept,
+            resumed: None,
             frame_bounds: FrameBounds::of(&spec),
             conversation: Conversation::new(&spec),
             count_host_waits: spec.count_host_waits,
@@ -47,9 +61,34 @@ impl Prepared {
         }
     }
 
+    /// A call of a function, on the child that holds it.
+    pub(super) fn call(
+        parked: Parked,
+        invoke: InvokeSpec,
+        bounds: RunBounds,
+        host: Host,
+        shared: &Shared,
+        runtime: Handle,
+    ) -> (Self, Arc<ForkedChild>) {
+        let Parked { child, reader, outbox, mut spec, .. } = parked;
+        spec.apply(&invoke);
+        let prepared = Self {
+            frame_bounds: FrameBounds::of(&spec),
+            conversation: Conversation::resumed(&spec),
+            count_host_waits: spec.count_host_waits,
+            bounds,
+            calls: Calls::new(host, runtime.clone(), CallBounds::of(&shared.limits)),
+            runtime,
+            frame: ToChild::Invoke(Box::new(invoke)).encode(),
+            spec: Some(spec),
+            resumed: Some((reader, outbox)),
+        };
+        (prepared, child)
+    }
+
     /// Hands the run to `child`. A child that is dead already gives the run back.
     pub(super) fn begin<'a>(
-        self: Box<Self>,
+        mut self: Box<Self>,
         shared: &'a Shared,
         watchdog: &'a Watchdog,
         child: Arc<ForkedChild>,
@@ -63,6 +102,13 @@ impl Prepared {
             count_host_waits: self.count_host_waits,
         };
         let watched = Arc::new(Watched::new(child.clone(), RunClock::start(bounds, shared.now())));
+        let permit = self.resumed.is_none();
+        let mut reader = FrameReader::new();
+        if let Some((resumed, mut outbox)) = self.resumed.take() {
+            reader = resumed;
+            outbox.append(&mut self.frame);
+            self.frame = outbox;
+        }
         let sent = match sys::send_now(child.as_raw_fd(), &self.frame) {
             Ok(sent) => sent,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
@@ -71,7 +117,6 @@ impl Prepared {
         watchdog.watch(watched.clone());
         let mut outbox = self.frame;
         outbox.drain(..sent);
-        let mut reader = FrameReader::new();
         reader.set_bounds(self.frame_bounds);
         Ok(Run {
             shared,
@@ -86,6 +131,10 @@ impl Prepared {
             queued,
             runtime: self.runtime,
             ended_by_itself: false,
+            permit,
+            spec: self.spec,
+            handles: 0,
+            stays: false,
         })
     }
 }
@@ -106,6 +155,14 @@ pub(super) struct Run<'a> {
     runtime: Handle,
     /// Whether the program has ended by itself, so that its host calls go on.
     ended_by_itself: bool,
+    /// Whether it holds a permit, which a call of a function does not.
+    permit: bool,
+    /// What the run is, when its child may be retained.
+    spec: Option<RunSpec>,
+    /// Functions that the child holds for later calls, by its last word.
+    handles: u32,
+    /// Whether the child lives on.
+    stays: bool,
 }
 
 /// What the run's loop woke up for.
@@ -115,8 +172,8 @@ enum Event {
 }
 
 impl Run<'_> {
-    /// Serves the child until the run is over.
-    pub(super) async fn serve(mut self) -> Result<Outcome, ExecutorError> {
+    /// Serves the child until the run is over. With its answer comes the child, if that holds functions for later calls.
+    pub(super) async fn serve(mut self) -> (Result<Outcome, ExecutorError>, Option<Parked>) {
         let end = match self.converse().await {
             Ok(end) => end,
             Err(violation) => {
@@ -131,9 +188,24 @@ impl Run<'_> {
         }
         let stats = self.stats().await;
         let logs = self.conversation.take_logs();
+        let parked = self.park();
         // Gives back the permit and what the run held, before its caller goes on.
         drop(self);
-        end.into_answer(logs, stats)
+        (end.into_answer(logs, stats), parked)
+    }
+
+    /// The child, if it waits for calls of the functions that it holds.
+    fn park(&mut self) -> Option<Parked> {
+        let spec = self.spec.take().filter(|_| self.handles > 0 && self.ended_by_itself)?;
+        self.stays = true;
+        Some(Parked {
+            child: self.child.clone(),
+            reader: std::mem::replace(&mut self.reader, FrameReader::new()),
+            outbox: std::mem::take(&mut self.outbox),
+            spec,
+            handles: self.handles,
+            since: Instant::now(),
+        })
     }
 
     async fn converse(&mut self) -> Result<End, Violation> {
@@ -202,6 +274,7 @@ impl Run<'_> {
                     Heard::Done(done) => {
                         let now = self.shared.now();
                         let clock = self.watched.clock().clone();
+                        self.handles = done.handles;
                         return match self.overruled() {
                             Some(end) => Ok(Some(end)),
                             None => End::done(*done, &clock, now, &self.bounds, &self.shared.limits).map(Some),
@@ -312,8 +385,10 @@ impl Run<'_> {
 impl Drop for Run<'_> {
     fn drop(&mut self) {
         let now = self.shared.now();
-        // Also after its last word: a child has nothing left to do, and one that is not honest must not stay.
-        self.child.kill();
+        if !self.stays {
+            // Also after its last word: a child has nothing left to do, and one that is not honest must not stay.
+            self.child.kill();
+        }
         self.watchdog.release(self.child.id);
         let held = {
             let mut clock = self.watched.clock();
@@ -323,7 +398,9 @@ impl Drop for Run<'_> {
         if !self.ended_by_itself {
             self.calls.cancel();
         }
-        self.shared.finished(held);
+        if self.permit {
+            self.shared.finished(held);
+        }
     }
 }
 

@@ -16,6 +16,7 @@ use tokio::sync::{Notify, oneshot};
 use super::{
     child::{ChildEnd, ForkedChild},
     machine::{Action, Capacity, Census, Machine, Refusal, Ticket},
+    retained::Retained,
     supply::Link,
 };
 use crate::{
@@ -30,6 +31,8 @@ type Admission = Result<Arc<ForkedChild>, Refusal>;
 pub(super) struct Shared {
     pub(super) epoch: Instant,
     pub(super) limits: Limits,
+    /// Executions whose functions may be called.
+    pub(super) retained: Arc<Retained>,
     /// Wakes the director to look at its deadlines and wishes again.
     pub(super) director: Notify,
     disposed: AtomicBool,
@@ -49,7 +52,7 @@ struct State {
 }
 
 impl Shared {
-    pub(super) fn new(limits: Limits) -> Self {
+    pub(super) fn new(limits: Limits, node: String) -> Self {
         let size = |bound: u64| usize::try_from(bound).unwrap_or(usize::MAX);
         let capacity = Capacity {
             max_concurrent: size(limits.max_concurrent),
@@ -68,6 +71,7 @@ impl Shared {
         };
         let shared = Self {
             epoch: Instant::now(),
+            retained: Arc::new(Retained::new(node, &limits)),
             limits,
             director: Notify::new(),
             disposed: AtomicBool::new(false),
@@ -155,6 +159,7 @@ impl Shared {
     pub(super) fn dispose(&self) {
         self.disposed.store(true, Ordering::Release);
         self.change(|machine, _| machine.dispose());
+        self.retained.close_all();
         self.lock().children.values().for_each(|child| child.kill());
         self.director.notify_one();
     }

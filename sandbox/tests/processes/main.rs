@@ -10,5 +10,6 @@ mod admission;
 mod common;
 mod deaths;
 mod escapes;
+mod handles;
 mod hostile;
 mod runs;

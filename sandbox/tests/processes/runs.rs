@@ -224,7 +224,6 @@ async fn a_bad_request_is_refused_before_any_sandbox_is_touched() {
     for (bad, names) in [
         (ExecuteRequest::new("x".repeat(101)), "code"),
         (ExecuteRequest { providers: reserved, ..base() }, "Promise"),
-        (ExecuteRequest { retain_handles: true, ..base() }, "retainHandles is not available in this version"),
         (ExecuteRequest { outbound: OutboundMode::Stub, ..base() }, "outbound: must be a function"),
     ] {
         let error = pool.execute(bad, quick_host()).await.unwrap_err();

@@ -72,6 +72,7 @@ pub(super) fn spec(code: &str) -> RunSpec {
         stack_limit: 1 << 20,
         count_host_waits: false,
         drop_functions: false,
+        retain: None,
         outbound: OutboundSpec::Blocked,
         outbound_bytes: 1 << 20,
         calls_in_flight: 64,

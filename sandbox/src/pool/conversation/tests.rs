@@ -15,6 +15,7 @@ fn spec() -> RunSpec {
         stack_limit: 1 << 20,
         count_host_waits: false,
         drop_functions: false,
+        retain: None,
         outbound: OutboundSpec::Host,
         outbound_bytes: 1 << 20,
         calls_in_flight: 2,

@@ -26,7 +26,7 @@ struct Fake {
 impl Fake {
     fn new() -> Self {
         let limits = Limits { grace_ms: 20, ..Limits::default() };
-        let shared = Shared::new(limits);
+        let shared = Shared::new(limits, "test".to_owned());
         let watchdog = Watchdog::start(shared.epoch, Duration::from_millis(20), Box::new(|_| ())).unwrap();
         let (ours, theirs) = sys::socket_pair(libc::SOCK_STREAM).unwrap();
         // The process holds the channel as well, so that it ends with it.
@@ -51,7 +51,7 @@ impl Fake {
             // The pool closes its end when it has heard enough.
             let _ = socket.write_all(&sent);
         });
-        let answer = run.serve().await;
+        let (answer, _) = run.serve().await;
         speaker.join().unwrap();
         // Killed in any case: nothing else ends it before a minute has passed.
         assert!(!process.wait().unwrap().success());
