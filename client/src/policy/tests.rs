@@ -92,18 +92,18 @@ fn a_waiter_that_leaves_stops_nothing_for_others() {
 
 #[test]
 fn an_attempt_that_nobody_waits_for_is_finished_but_not_repeated() {
-    let mut world = World::connected(RULES);
+    let mut world = World::connected(Rules { endpoints: 2, ..RULES });
     world.broke();
     let only = world.run();
     world.end(only);
     world.not_opened(ErrorCode::ConnectionRejected);
-    world.says("close s1, open s2 at e0 after 0");
+    world.says("close s1, open s2 at e1 after 0");
     // One that has given a session is used by whoever comes next.
     let only = world.run();
     world.end(only);
     world.opened();
     world.run();
-    world.says("open s3 at e0 after 0, start c4 on s3");
+    world.says("open s3 at e1 after 0, start c4 on s3");
 }
 
 #[test]

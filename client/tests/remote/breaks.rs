@@ -99,6 +99,29 @@ async fn a_frozen_peer_is_found_by_its_silence() {
 }
 
 #[tokio::test]
+async fn delays_and_dribbling_bytes_change_nothing() {
+    let (daemon, programs) = Programs::serve().await;
+    let proxy = Proxy::to(daemon.address).await;
+    proxy.flow(Flow::Trickling);
+    let executor = Arc::new(RemoteExecutor::connect(proxy.url(), RemoteOptions::default()).await.unwrap());
+    let run = spawn(&executor, "hold after a call");
+    assert_eq!(programs.event().await, "begin hold after a call");
+    proxy.flow(Flow::Frozen);
+    programs.release();
+    let delayed = executor.execute(ExecuteRequest::new("delayed"), Host::default());
+    tokio::pin!(delayed);
+    for _ in 0..100 {
+        assert!(poll!(&mut delayed).is_pending());
+        tokio::task::yield_now().await;
+    }
+    assert!(!run.is_finished());
+    proxy.flow(Flow::Trickling);
+    run.await.unwrap().unwrap();
+    delayed.await.unwrap();
+    assert_eq!((proxy.accepted(), programs.begun()), (1, 2));
+}
+
+#[tokio::test]
 async fn a_call_whose_frame_never_left_was_not_started() {
     let (daemon, programs) = Programs::serve().await;
     let proxy = Proxy::to(daemon.address).await;
