@@ -3,9 +3,10 @@
 use std::{fmt, sync::Arc};
 
 use codemode_protocol::{
-    ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, OutboundMode, Outcome, ResultEncoding, ResultLimits,
+    ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, InvokeOptions, OutboundMode, Outcome, ResultEncoding,
+    ResultLimits,
     capnweb::{Target, Value},
-    wire::{Info, method, outcome_from_value, rehydrate, request_to_value},
+    wire::{Info, invoke_options_to_value, method, outcome_from_value, rehydrate, request_to_value},
 };
 use codemode_transport::CallError;
 use futures_util::future::Either;
@@ -105,15 +106,7 @@ impl Executor for RemoteExecutor {
         let mut arrival = Arrival::New { kind: Kind::Execution, name: request.id.clone() };
         loop {
             let run = Run::default();
-            let dispatch = host.dispatch.clone().map_or(Value::Null, |dispatch| {
-                let target: Arc<dyn Target> = Arc::new(DispatchTarget::new(dispatch, run.clone()));
-                Value::Local(target)
-            });
-            let outbound = host.outbound.clone().filter(|_| request.outbound == OutboundMode::Stub);
-            let outbound = outbound.map_or(Value::Null, |outbound| {
-                let target: Arc<dyn Target> = Arc::new(OutboundTarget::new(outbound, run.clone()));
-                Value::Local(target)
-            });
+            let [dispatch, outbound] = lend(&host, request.outbound, &run);
             let args = vec![request_to_value(&request), dispatch, outbound];
             let tracker = run.execute.clone();
             let submitted = ticket.submit(arrival, move |session| {
@@ -134,10 +127,56 @@ impl Executor for RemoteExecutor {
         }
     }
 
+    /// Whatever session there is carries the call: retained executions belong to the daemon. With several endpoints it
+    /// may be another daemon's, which then says so.
+    async fn invoke_handle(
+        &self,
+        execution_id: &str,
+        handle_id: &str,
+        args_json: &str,
+        host: Host,
+        mut options: InvokeOptions,
+    ) -> Result<Outcome, ExecutorError> {
+        options.result_encoding = ResultEncoding::Text;
+        let run = Run::default();
+        let [dispatch, outbound] = lend(&host, options.outbound, &run);
+        let mut args: Vec<_> = [execution_id, handle_id, args_json].map(Value::from).into();
+        args.extend([dispatch, outbound, invoke_options_to_value(&options)]);
+        let tracker = run.execute.clone();
+        let mut ticket = self.sessions.ticket();
+        let submitted = ticket.submit(Arrival::New { kind: Kind::Other, name: options.id.clone() }, move |session| {
+            session.call_tracked(&session.main(), &[method::INVOKE_HANDLE], args, tracker)
+        });
+        match submitted.await?.await {
+            Ok(outcome) => outcome_from_value(outcome, &ResultLimits::default()),
+            Err(error) => Err(self.failed(Call::Execution { host_call: run.has_called() }, error)),
+        }
+    }
+
+    async fn close_handles(&self, execution_id: &str) -> Result<(), ExecutorError> {
+        let args = vec![Value::from(execution_id)];
+        let mut ticket = self.sessions.ticket();
+        let submitted = ticket.submit(Arrival::New { kind: Kind::Other, name: None }, move |session| {
+            session.call(&session.main(), &[method::CLOSE_HANDLES], args)
+        });
+        submitted.await?.await.map(drop).map_err(|error| self.failed(Call::Other, error))
+    }
+
     /// Closes every session: calls in flight fail, later ones too. Ready when the daemon has been told.
     async fn dispose(&self) {
         self.sessions.dispose().await;
     }
+}
+
+/// What the daemon may call during one run: the caller's tools, and its function for requests if they go there.
+fn lend(host: &Host, mode: OutboundMode, run: &Run) -> [Value; 2] {
+    let dispatch = host
+        .dispatch
+        .clone()
+        .map(|dispatch| -> Arc<dyn Target> { Arc::new(DispatchTarget::new(dispatch, run.clone())) });
+    let outbound = host.outbound.clone().filter(|_| mode == OutboundMode::Stub);
+    let outbound = outbound.map(|outbound| -> Arc<dyn Target> { Arc::new(OutboundTarget::new(outbound, run.clone())) });
+    [dispatch, outbound].map(|target| target.map_or(Value::Null, Value::Local))
 }
 
 impl Drop for RemoteExecutor {

@@ -9,8 +9,8 @@ use std::{
 };
 
 use codemode_protocol::{
-    CancelSource, CancelToken, ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, OutboundMode, Outcome,
-    PROTOCOL_VERSION, Termination,
+    CancelSource, CancelToken, ErrorCode, Executor, ExecutorError, Host, OutboundMode, Outcome, PROTOCOL_VERSION,
+    Termination,
     capnweb::{ErrorValue, IncomingCall, PathKey, Stub, Target, Value},
     unavailable,
     wire::{self, method},
@@ -60,6 +60,8 @@ impl<E: Executor> Interface<E> {
             method::INFO => Ok(self.daemon.info().to_value()),
             method::CANCEL => self.cancel(args).map_err(wire::error_to_value),
             method::EXECUTE => self.execute(args, cancel).await.map_err(wire::error_to_value),
+            method::INVOKE_HANDLE => self.invoke_handle(args, cancel).await.map_err(wire::error_to_value),
+            method::CLOSE_HANDLES => self.close_handles(args).await.map_err(wire::error_to_value),
             other => Err(wire::error_to_value(unavailable(other))),
         }
     }
@@ -75,45 +77,58 @@ impl<E: Executor> Interface<E> {
         let mut next = || args.next().unwrap_or_default();
         let (request, dispatch, outbound) = (next(), next(), next());
         let mut request = wire::request_from_value(request)?;
-        let dispatch = function("dispatch", dispatch)?;
-        let outbound = function("outbound", outbound)?;
-        match (request.outbound, outbound.is_some()) {
-            (OutboundMode::Stub, true) => {}
-            (OutboundMode::Stub, false) => {
-                return Err(ExecutorError::invalid(
-                    "outbound",
-                    "must be a function when the request's mode is \"stub\"",
-                ));
-            }
-            (_, true) => {
-                return Err(ExecutorError::invalid("outbound", "must be null unless the request's mode is \"stub\""));
-            }
-            (_, false) => {}
-        }
+        let lent = Lent::check(request.outbound, dispatch, outbound)?;
         request.validate(self.daemon.limits())?;
         let id = request.id.get_or_insert_with(|| Uuid::new_v4().to_string()).clone();
+        let encoding = request.result_encoding;
+        let span = debug_span!("run", %id, traceparent = request.traceparent.as_deref());
+        let execute = |host| self.daemon.executor().execute(request, host);
+        let outcome = self.run(&id, lent, released, execute).instrument(span).await;
+        outcome.map(|outcome| wire::outcome_to_value(outcome, encoding))
+    }
+
+    async fn invoke_handle(&self, args: Vec<Value>, released: CancelToken) -> Result<Value, ExecutorError> {
+        let mut args = args.into_iter();
+        let mut next = || args.next().unwrap_or_default();
+        let [execution_id, handle_id, args_json] = wire::invoke_call([next(), next(), next()])?;
+        let (dispatch, outbound, options) = (next(), next(), next());
+        let mut options = wire::invoke_options_from_value(options)?;
+        let lent = Lent::check(options.outbound, dispatch, outbound)?;
+        options.validate(&args_json, self.daemon.limits())?;
+        let id = options.id.get_or_insert_with(|| Uuid::new_v4().to_string()).clone();
+        let encoding = options.result_encoding;
+        let span = debug_span!("invocation", %id, %execution_id);
+        let invoke = |host| self.daemon.executor().invoke_handle(&execution_id, &handle_id, &args_json, host, options);
+        let outcome = self.run(&id, lent, released, invoke).instrument(span).await;
+        outcome.map(|outcome| wire::outcome_to_value(outcome, encoding))
+    }
+
+    async fn close_handles(&self, args: Vec<Value>) -> Result<Value, ExecutorError> {
+        let execution_id = wire::execution_id(args.into_iter().next().unwrap_or_default())?;
+        self.daemon.executor().close_handles(&execution_id).await.map(|()| Value::Undefined).map_err(hide_internal)
+    }
+
+    /// Runs what `start` begins under the name `id`, until the executor answers, or until the call is released, the run
+    /// cancelled or the daemon stopped.
+    async fn run<R>(
+        &self,
+        id: &str,
+        lent: Lent,
+        released: CancelToken,
+        start: impl FnOnce(Host) -> R,
+    ) -> Result<Outcome, ExecutorError>
+    where
+        R: Future<Output = Result<Outcome, ExecutorError>>,
+    {
         let running = self.daemon.begin_run()?;
         let stop = running.stop();
         // The drain ends sessions when no run is left, so a run is one until its answer is on its way.
         after_answer(running);
-        let run = self.runs.begin(&id, self.daemon.runs_per_session())?;
-        let encoding = request.result_encoding;
-        let span = debug_span!("run", %id, traceparent = request.traceparent.as_deref());
-        let outcome =
-            self.run(request, (dispatch, outbound), [released, run.cancel.clone(), stop]).instrument(span).await;
-        outcome.map(|outcome| wire::outcome_to_value(outcome, encoding))
-    }
-
-    /// Runs until the executor answers or one of `cancels` is raised.
-    async fn run(
-        &self,
-        request: ExecuteRequest,
-        (dispatch, outbound): (Option<Stub>, Option<Stub>),
-        cancels: [CancelToken; 3],
-    ) -> Result<Outcome, ExecutorError> {
+        let run = self.runs.begin(id, self.daemon.runs_per_session())?;
+        let cancels = [released, run.cancel.clone(), stop];
         let lend = |stub: Option<Stub>| Some((self.connection.get()?.clone(), stub?));
-        let dispatch = lend(dispatch).map(|(connection, stub)| RemoteDispatch::new(connection, stub));
-        let outbound = lend(outbound).map(|(connection, stub)| RemoteOutbound::new(connection, stub));
+        let dispatch = lend(lent.dispatch).map(|(connection, stub)| RemoteDispatch::new(connection, stub));
+        let outbound = lend(lent.outbound).map(|(connection, stub)| RemoteOutbound::new(connection, stub));
         let calls = dispatch.as_ref().map(RemoteDispatch::calls).into_iter();
         let calls: Vec<_> = calls.chain(outbound.as_ref().map(RemoteOutbound::calls)).collect();
         let host = Host {
@@ -122,7 +137,7 @@ impl<E: Executor> Interface<E> {
         };
         debug!("run begins");
         let ended = {
-            let execution = AssertUnwindSafe(self.daemon.executor().execute(request, host)).catch_unwind();
+            let execution = AssertUnwindSafe(start(host)).catch_unwind();
             let cancelled = select_all(cancels.iter().map(CancelToken::cancelled));
             // Dropping the execution at the end of this block cancels it, before its calls are released.
             match select(cancelled, pin!(execution)).await {
@@ -146,6 +161,27 @@ impl<E: Executor> Interface<E> {
             }
         }
         ended.map_err(hide_internal)
+    }
+}
+
+/// What the peer lends for one run.
+struct Lent {
+    dispatch: Option<Stub>,
+    outbound: Option<Stub>,
+}
+
+impl Lent {
+    fn check(mode: OutboundMode, dispatch: Value, outbound: Value) -> Result<Self, ExecutorError> {
+        let lent = Self { dispatch: function("dispatch", dispatch)?, outbound: function("outbound", outbound)? };
+        match (mode, lent.outbound.is_some()) {
+            (OutboundMode::Stub, false) => {
+                Err(ExecutorError::invalid("outbound", "must be a function when the request's mode is \"stub\""))
+            }
+            (OutboundMode::Default | OutboundMode::Blocked, true) => {
+                Err(ExecutorError::invalid("outbound", "must be null unless the request's mode is \"stub\""))
+            }
+            (OutboundMode::Stub, true) | (_, false) => Ok(lent),
+        }
     }
 }
 

@@ -42,7 +42,7 @@ mod session;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use codemode_protocol::{ErrorCode, Executor, Limits, capnweb::ErrorValue};
+use codemode_protocol::{ErrorCode, Executor, LOCAL_NODE, Limits, capnweb::ErrorValue};
 use tokio::{net::TcpListener, sync::Semaphore, time::timeout};
 use tracing::{info, warn};
 
@@ -82,7 +82,7 @@ impl Default for Config {
             limits: Limits::default(),
             server: "codemoded".into(),
             version: env!("CARGO_PKG_VERSION").into(),
-            node: "local".into(),
+            node: LOCAL_NODE.into(),
             confinement: Vec::new(),
             features: Vec::new(),
             readiness: Arc::new(|| Ok(())),

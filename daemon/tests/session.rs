@@ -37,7 +37,7 @@ async fn version_and_information_are_told() {
 async fn methods_of_later_versions_say_so_and_unknown_ones_are_no_functions() {
     let server = Server::start().await;
     let client = server.client().await;
-    for method in ["authenticate", "acquire", "invokeHandle", "closeHandles", "codemode"] {
+    for method in ["authenticate", "acquire", "codemode"] {
         let error = client.refused(method, vec![]).await;
         assert_eq!(error.code(), Some("INVALID_REQUEST"), "{method}");
         assert_eq!(error.message, format!("{method} is not available in this version"));
@@ -290,4 +290,61 @@ async fn a_request_of_a_run_that_is_cancelled_is_released() {
     let CallError::Thrown(thrown) = ended.unwrap_err() else { panic!("not thrown") };
     assert_eq!(thrown.as_error().unwrap().code(), Some("CANCELLED"));
     soon(released.token().cancelled()).await;
+}
+
+#[tokio::test]
+async fn handles_are_called_with_a_host_and_options_of_their_own() {
+    let server = Server::start().await;
+    let client = server.client().await;
+    let dispatch = || Value::Local(target_fn(|_| async { Ok("answered".into()) }));
+    let arguments = |handle: &str, options: &[(&str, Value)]| {
+        vec!["n.e".into(), handle.into(), "[1]".into(), dispatch(), Value::Null, request(options)]
+    };
+    let called = client.call("invokeHandle", arguments("call", &[("timeout", 5.into())])).await.unwrap();
+    assert_eq!(result(called), "answered Milliseconds(5)".into());
+    let text = client.call("invokeHandle", arguments("call", &[("resultEncoding", "text".into())])).await.unwrap();
+    let text = text.as_object().unwrap().get("resultText").cloned();
+    assert_eq!(text, Some("\"answered Default\"".into()));
+    let least = client.call("invokeHandle", vec!["n.e".into(), "plain".into()]).await.unwrap();
+    assert_eq!(result(least), "n.e plain ".into());
+
+    let missing = client.refused("invokeHandle", arguments("gone", &[])).await;
+    assert_eq!(missing.code(), Some("HANDLE_NOT_FOUND"));
+    for (args, expected) in [
+        (vec![], "executionId: must be a string, not undefined"),
+        (arguments("call", &[("timeout", 0.into())]), "timeout: is 0; it must be a finite number of at least 1"),
+        (arguments("call", &[("outbound", "stub".into())]), "outbound: must be a function when"),
+        (vec!["e".into(), "h".into(), "{".into()], "argsJson: "),
+    ] {
+        let error = client.refused("invokeHandle", args).await;
+        assert_eq!(error.code(), Some("INVALID_REQUEST"));
+        assert!(error.message.starts_with(expected), "{}", error.message);
+    }
+
+    assert_eq!(client.call("closeHandles", vec!["n.e".into()]).await.unwrap(), Value::Undefined);
+    let error = client.refused("closeHandles", vec!["elsewhere.e".into()]).await;
+    assert_eq!(error.code(), Some("HANDLE_NOT_FOUND"));
+}
+
+#[tokio::test]
+async fn a_call_of_a_handle_is_cancelled_by_its_id() {
+    let server = Server::start().await;
+    let client = server.client().await;
+    let (arrived, id) = (CancelSource::new(), request(&[("id", ID.into())]));
+    let dispatch = {
+        let arrived = arrived.clone();
+        Value::Local(target_fn(move |_| {
+            arrived.cancel();
+            std::future::pending()
+        }))
+    };
+    let args = vec!["n.e".into(), "call".into(), "[]".into(), dispatch, Value::Null, id];
+    let cancel = async {
+        soon(arrived.token().cancelled()).await;
+        client.call("cancel", vec![ID.into()]).await.unwrap()
+    };
+    let (ended, cancelled) = futures_util::future::join(client.call("invokeHandle", args), cancel).await;
+    assert_eq!(cancelled, Value::Bool(true));
+    let CallError::Thrown(thrown) = ended.unwrap_err() else { panic!("not thrown") };
+    assert_eq!(thrown.as_error().unwrap().code(), Some("CANCELLED"));
 }

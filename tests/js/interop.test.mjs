@@ -170,11 +170,25 @@ test('a request that breaks a rule is rejected with a code and the name of the f
 });
 
 test('what this version does not offer says so', async () => {
-  for (const call of [main.acquire({}), main.authenticate('token'), main.closeHandles('x')]) {
+  for (const call of [main.acquire({}), main.authenticate('token')]) {
     const error = await rejection(call);
     assert.equal(error.code, 'INVALID_REQUEST');
     assert.match(error.message, /not available in this version$/);
   }
+});
+
+test('a function in a result is a handle that is called later', async () => {
+  const code = 'async () => { let n = 0; return { add: async (by) => { n += by; return await api.shout(String(n)) } } }';
+  const request = { code, providers: [{ name: 'api', tools: ['shout'] }], retainHandles: true };
+  const outcome = await main.execute(request, () => '{}', null);
+  const { executionId, result } = outcome;
+  const handle = result.add.__codemode_handle__;
+  const shout = (provider, tool, args) => JSON.stringify({ result: `${JSON.parse(args)[0]}!` });
+  assert.equal((await main.invokeHandle(executionId, handle, '[2]', shout, null, {})).result, '2!');
+  assert.equal((await main.invokeHandle(executionId, handle, '[3]', shout, null, { timeout: 1000 })).result, '5!');
+  assert.equal(await main.closeHandles(executionId), undefined);
+  const error = await rejection(main.invokeHandle(executionId, handle, '[1]', shout, null, {}));
+  assert.equal(error.code, 'HANDLE_NOT_FOUND');
 });
 
 test('a method that does not exist rejects that call alone', async () => {

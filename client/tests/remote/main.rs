@@ -19,9 +19,13 @@ use std::{
 use codemode_client::{RemoteExecutor, RemoteOptions};
 use codemode_protocol::{
     Dispatch, EnvelopeDispatch, ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, HostCall, HostCallError,
-    Outbound, OutboundMode, OutboundRequest, OutboundResponse, ResultEncoding, Started, Termination, ToolNotFoundError,
+    InvokeOptions, Outbound, OutboundMode, OutboundRequest, OutboundResponse, ResultEncoding, Started, Termination,
+    TimeBound, ToolNotFoundError,
     capnweb::{ErrorValue, Value},
-    wire::{Info, error_to_value, outbound_arguments, outbound_response_from_value, request_from_value},
+    wire::{
+        Info, dispatch_arguments, error_to_value, invoke_call, invoke_options_from_value, outbound_arguments,
+        outbound_response_from_value, request_from_value,
+    },
 };
 use codemode_transport::CallError;
 use futures_util::future::{BoxFuture, FutureExt, join_all, pending};
@@ -105,6 +109,35 @@ async fn requests_are_performed_in_the_callers_process_when_the_run_is_to() {
         let outcome = executor.execute(ExecuteRequest { outbound: mode, ..request() }, host).await.unwrap();
         assert_eq!(outcome.result.unwrap().decode().unwrap(), Value::from(expected));
     }
+}
+
+#[tokio::test]
+async fn handles_are_called_and_closed_where_the_session_leads() {
+    let daemon = Daemon::serve(|call| async move {
+        if call.method == "closeHandles" {
+            return match call.args[0].as_str() {
+                Some("n.e") => Ok(Value::Undefined),
+                _ => Err(error_to_value(ExecutorError::new(ErrorCode::HandleNotFound, "elsewhere"))),
+            };
+        }
+        assert_eq!((call.method.as_str(), call.args.len()), ("invokeHandle", 6));
+        let [execution, handle, args] = invoke_call([0, 1, 2].map(|at| call.args[at].clone())).unwrap();
+        assert_eq!((execution.as_str(), handle.as_str(), args.as_str()), ("n.e", "h", "[1]"));
+        let Value::Stub(dispatch) = call.args[3].clone() else { panic!("no tools") };
+        let tool = dispatch_arguments("math".into(), "double".into(), "[21]".into());
+        let doubled = call.connection.call(&dispatch, &[], tool).await.unwrap();
+        assert_eq!((doubled, &call.args[4]), (Value::from("{\"result\":42}"), &Value::Null));
+        let options = invoke_options_from_value(call.args[5].clone()).unwrap();
+        assert_eq!((options.timeout, options.result_encoding), (TimeBound::Ceiling, ResultEncoding::Text));
+        Ok(outcome(Value::from("called")))
+    })
+    .await;
+    let executor = daemon.connect().await;
+    let options = InvokeOptions { timeout: TimeBound::Ceiling, ..InvokeOptions::default() };
+    let called = executor.invoke_handle("n.e", "h", "[1]", math(), options).await.unwrap();
+    assert_eq!(called.result.unwrap().decode().unwrap(), Value::from("called"));
+    executor.close_handles("n.e").await.unwrap();
+    assert_eq!(executor.close_handles("m.e").await.unwrap_err().code, ErrorCode::HandleNotFound);
 }
 
 #[tokio::test]

@@ -6,8 +6,8 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use codemode_daemon::{Config, ServeError};
 use codemode_protocol::{
-    CancelSource, Dispatch, Encoded, ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, HostCall, Limits,
-    OutboundRequest, Outcome, Stats, Termination,
+    CancelSource, Dispatch, Encoded, ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, HostCall, InvokeOptions,
+    Limits, OutboundRequest, Outcome, Stats, Termination,
     capnweb::{ErrorValue, Object, Value, target_fn},
 };
 use codemode_transport::{CallError, ConnectOptions, Connection, TransportOptions, connect, start};
@@ -104,6 +104,39 @@ impl Executor for Fake {
             }
             "panic" => panic!("the secret panic"),
             other => panic!("no such behaviour: {other}"),
+        }
+    }
+
+    /// The handle `call` calls `p.t` and answers its envelope and the timeout, `gone` is not there, others answer what
+    /// they were called with.
+    async fn invoke_handle(
+        &self,
+        execution_id: &str,
+        handle_id: &str,
+        args_json: &str,
+        host: Host,
+        options: InvokeOptions,
+    ) -> Result<Outcome, ExecutorError> {
+        match handle_id {
+            "gone" => Err(ExecutorError::new(ErrorCode::HandleNotFound, "gone")),
+            "call" => {
+                let call = HostCall {
+                    provider: "p".into(),
+                    tool: "t".into(),
+                    args_json: args_json.into(),
+                    cancel: CancelSource::new().token(),
+                };
+                let answer = host.dispatch.unwrap().call(call).await.unwrap();
+                Ok(outcome(Termination::Completed, &format!("{answer} {:?}", options.timeout)))
+            }
+            _ => Ok(outcome(Termination::Completed, &format!("{execution_id} {handle_id} {args_json}"))),
+        }
+    }
+
+    async fn close_handles(&self, execution_id: &str) -> Result<(), ExecutorError> {
+        match execution_id.split_once('.') {
+            Some(("n", _)) => Ok(()),
+            _ => Err(ExecutorError::new(ErrorCode::HandleNotFound, "elsewhere")),
         }
     }
 

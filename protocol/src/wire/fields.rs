@@ -1,7 +1,7 @@
 //! Reading members of a peer's object into the types of the contract.
 
 use crate::{
-    ExecutorError,
+    ExecutorError, TimeBound,
     capnweb::{Object, Value},
 };
 
@@ -39,6 +39,15 @@ pub(super) fn positive(field: &str, value: Value) -> Result<u64, ExecutorError> 
         ));
     }
     Ok(number as u64)
+}
+
+/// A bound in milliseconds: absent, null, or a number of at least 1.
+pub(super) fn time_bound(members: &mut Object, field: &str) -> Result<TimeBound, ExecutorError> {
+    Ok(match take(members, field) {
+        None => TimeBound::Default,
+        Some(Value::Null) => TimeBound::Ceiling,
+        Some(value) => TimeBound::Milliseconds(positive(field, value)?),
+    })
 }
 
 /// A number that a figure may be.

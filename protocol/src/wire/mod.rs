@@ -6,12 +6,14 @@
 mod error;
 mod fields;
 mod info;
+mod invoke;
 mod outbound;
 mod outcome;
 mod request;
 
 pub use error::{error_to_value, rehydrate};
 pub use info::Info;
+pub use invoke::{execution_id, invoke_call, invoke_options_from_value, invoke_options_to_value};
 pub use outbound::{outbound_arguments, outbound_call, outbound_response_from_value, outbound_response_to_value};
 pub use outcome::{outcome_from_value, outcome_to_value};
 pub use request::{request_from_value, request_to_value};

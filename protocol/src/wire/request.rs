@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::fields::{array, boolean, named, object, positive, string, take};
+use super::fields::{array, boolean, named, object, positive, string, take, time_bound};
 use crate::{
     ExecuteRequest, ExecutorError, OutboundMode, ProviderDescriptor, ResultEncoding, TimeBound,
     capnweb::{Object, Value},
@@ -93,14 +93,6 @@ pub fn request_from_value(value: Value) -> Result<ExecuteRequest, ExecutorError>
     request.id = take(&mut members, "id").map(|value| string("id", value)).transpose()?;
     request.traceparent = take(&mut members, "traceparent").map(|value| string("traceparent", value)).transpose()?;
     Ok(request)
-}
-
-fn time_bound(members: &mut Object, field: &str) -> Result<TimeBound, ExecutorError> {
-    Ok(match take(members, field) {
-        None => TimeBound::Default,
-        Some(Value::Null) => TimeBound::Ceiling,
-        Some(value) => TimeBound::Milliseconds(positive(field, value)?),
-    })
 }
 
 fn modules_from_value(value: Value) -> Result<BTreeMap<String, String>, ExecutorError> {

@@ -4,7 +4,8 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use codemode_client::{RemoteExecutor, RemoteOptions};
 use codemode_protocol::{
-    ErrorCode, ExecuteRequest, Executor, Host, Outcome, Started, Termination, TimeBound, capnweb::Value, text,
+    ErrorCode, ExecuteRequest, Executor, HANDLE_TAG, Host, InvokeOptions, Outcome, Started, Termination, TimeBound,
+    capnweb::Value, text,
 };
 use codemode_tests::{
     daemon::Daemon,
@@ -173,4 +174,46 @@ async fn a_request_over_its_bounds_is_refused_before_any_sandbox() {
         assert_eq!(error.code, ErrorCode::InvalidRequest);
         assert!(error.message.starts_with(field), "{error}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn modules_come_with_the_request() {
+    let daemon = Daemon::start();
+    let executor = daemon.connect().await;
+    let modules =
+        [("lib/a.js", "import { b } from './b.js'; export const a = b + 1"), ("lib/b.js", "export const b = 1")];
+    let modules = modules.map(|(specifier, source)| (specifier.to_owned(), source.to_owned())).into();
+    let request = ExecuteRequest {
+        modules: Some(modules),
+        ..program("import { a } from 'lib/a.js';\nasync () => [a, (await import('lib/b.js')).b]")
+    };
+    let outcome = executor.execute(request, Host::default()).await.unwrap();
+    assert_eq!(value(&outcome), Value::Array(vec![Value::Number(2.0), Value::Number(1.0)]));
+    executor.dispose().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_retained_function_is_called_by_any_session_until_it_is_closed() {
+    let daemon = Daemon::start();
+    let (executor, other) = (daemon.connect().await, daemon.connect().await);
+    let code = "async () => { let n = 0; return { step: async (by) => { n += by; return [n, await api.echo(n)] } } }";
+    let request = ExecuteRequest { retain_handles: true, ..program(code) };
+    let outcome = executor.execute(request, Tools::default().host()).await.unwrap();
+    let execution = outcome.execution_id.clone().expect("a function was returned");
+    assert!(execution.starts_with("local."));
+    let Value::Object(members) = value(&outcome) else { panic!("no object") };
+    let handle = members.get("step").and_then(Value::as_object).and_then(|step| step.get(HANDLE_TAG));
+    let handle = handle.and_then(Value::as_str).expect("a handle").to_owned();
+    executor.dispose().await;
+
+    let pair = |n: f64| Value::Array(vec![Value::Number(n), Value::Number(n)]);
+    for n in [2.0, 4.0] {
+        let options = InvokeOptions::default();
+        let step = other.invoke_handle(&execution, &handle, "[2]", Tools::default().host(), options).await.unwrap();
+        assert_eq!(value(&step), pair(n));
+    }
+    other.close_handles(&execution).await.unwrap();
+    let gone = other.invoke_handle(&execution, &handle, "[2]", Host::default(), InvokeOptions::default()).await;
+    assert_eq!(gone.unwrap_err().code, ErrorCode::HandleNotFound);
+    other.dispose().await;
 }
