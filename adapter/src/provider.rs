@@ -1,6 +1,11 @@
 //! What a host lends to one execution: providers of tools, and connectors.
 
-use std::{collections::BTreeMap, fmt, future::Future, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    future::Future,
+    sync::Arc,
+};
 
 use codemode_protocol::{CancelToken, HostCallError, ToolCall, ToolHandler, capnweb::Value};
 use futures_util::future::{BoxFuture, FutureExt};
@@ -41,6 +46,8 @@ impl Provider {
 pub struct Tools {
     indices: BTreeMap<u32, (String, ToolHandler)>,
     names: Vec<(String, ToolHandler)>,
+    /// Where each of `names` stands.
+    places: HashMap<String, usize>,
 }
 
 impl Tools {
@@ -66,9 +73,10 @@ impl Tools {
         let name = name.into();
         if let Some(index) = array_index(&name) {
             self.indices.insert(index, (name, function));
-        } else if let Some(place) = self.names.iter_mut().find(|(known, _)| *known == name) {
-            place.1 = function;
+        } else if let Some(place) = self.places.get(&name) {
+            self.names[*place].1 = function;
         } else {
+            self.places.insert(name.clone(), self.names.len());
             self.names.push((name, function));
         }
     }

@@ -1,5 +1,6 @@
 //! Raw model output into the entry form: an arrow function, with static imports ahead of it.
 
+mod check;
 mod examine;
 mod fence;
 mod parse;

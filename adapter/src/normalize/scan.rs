@@ -4,7 +4,7 @@
 //! process, on what a model wrote. So a scan of the tokens comes first. It never underestimates: where it cannot tell a
 //! regular expression from a division it stops telling strings from code and counts every character that is left.
 
-use super::token::{Keyword, Lexer, Token};
+use super::token::{Keyword, Lexer, Token, is_name};
 
 /// An upper bound on what parsing a text takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,9 @@ pub(super) enum FrameKind {
     List,
     /// Braces that are surely an object: between its commas nothing nests on.
     Object,
-    /// Any other braces.
+    /// Braces behind which a statement begins.
+    Statement,
+    /// Any other braces: bodies of functions and classes, and what cannot be told from them.
     Block,
     /// A substitution in a template.
     Substitution,
@@ -158,11 +160,7 @@ impl Scanner {
 
     fn open(&mut self, bracket: char, speculative: bool, lexer: &mut Lexer<'_>) {
         self.level().chain += 1;
-        let kind = match bracket {
-            '{' if lexer.opens_object(self.open.last().map(|frame| frame.kind)) => FrameKind::Object,
-            '{' => FrameKind::Block,
-            _ => FrameKind::List,
-        };
+        let kind = lexer.opens(bracket, self.open.last().map(|frame| frame.kind));
         lexer.opened(bracket);
         self.outlined(Part::Group(bracket));
         self.push(kind, speculative);
@@ -193,7 +191,7 @@ impl Scanner {
 
     /// Whether statements may stand here.
     fn in_block(&self) -> bool {
-        self.open.last().is_none_or(|frame| frame.kind == FrameKind::Block)
+        self.open.last().is_none_or(|frame| matches!(frame.kind, FrameKind::Statement | FrameKind::Block))
     }
 
     fn outlined(&mut self, part: Part) {
@@ -219,17 +217,26 @@ impl Scanner {
         let levels = self.open.iter().map(|frame| &frame.level).chain([&self.root]);
         let above: u64 = levels.map(|level| level.statement + level.chain + level.inner + level.deepest).sum();
         let (mut tokens, mut parentheses, mut brackets) = (0, 0, 0);
-        let mut in_word = false;
-        for character in rest.chars() {
-            let is_word = character.is_alphanumeric() || character == '_';
-            tokens += u64::from(!is_word && !character.is_whitespace()) + u64::from(is_word && !in_word);
-            parentheses += u64::from(character == '(');
+        let named = rest.matches("(?<").count() as u64;
+        let mut word = None;
+        for (at, character) in rest.char_indices() {
+            if character.is_alphanumeric() || matches!(character, '_' | '$') {
+                tokens += u64::from(word.is_none());
+                word = word.or(Some(at));
+                continue;
+            }
+            tokens += u64::from(!character.is_whitespace());
             brackets += u64::from(matches!(character, '(' | '['));
-            in_word = is_word;
+            // Right behind a name it is a call's.
+            parentheses += u64::from(character == '(' && !word.is_some_and(|start| is_name(&rest[start..at])));
+            word = None;
         }
         Scan {
             nesting: above + tokens + brackets * REGEX_GROUP,
-            work: self.work.saturating_add(tokens * (TOKEN + self.speculative + parentheses)),
+            work: self
+                .work
+                .saturating_add(tokens * (TOKEN + self.speculative + parentheses))
+                .saturating_add(rest.len() as u64 * REGEX_BYTE + named * named / REGEX_NAMES),
             lone_arrow: false,
         }
     }

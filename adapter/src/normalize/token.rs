@@ -3,7 +3,7 @@
 //! A slash is the one character whose meaning depends on the grammar. Where what stands before it decides, it is decided;
 //! where only a parser could tell, the lexer says that it is lost.
 
-use super::scan::FrameKind;
+use super::{parse::NO_SPACE, scan::FrameKind};
 use crate::space::{is_line_end, is_space};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +64,10 @@ enum Before {
     Keyword,
     /// `if`, `while`, `for` or `with`: parentheses follow, and then a statement.
     Head,
+    /// `else`, `do`, `try` or `finally`: a statement follows.
+    Body,
+    /// `=>`: a function's body follows.
+    Arrow,
     /// The end of an operand.
     Operand,
     /// `async`: a name, or the beginning of an arrow function.
@@ -82,6 +86,8 @@ pub(super) struct Lexer<'a> {
     before: Before,
     /// Whether a line ended since the last token.
     new_line: bool,
+    /// Whether a line ended before the last token.
+    on_new_line: bool,
     /// Whether the last token was a word, so that a word beside it is adjacent.
     after_word: bool,
     /// For each open parenthesis, whether it belongs to a statement's head.
@@ -96,6 +102,7 @@ impl<'a> Lexer<'a> {
             at: 0,
             before: Before::Operator(';'),
             new_line: true,
+            on_new_line: true,
             after_word: false,
             heads: Vec::new(),
             in_template: false,
@@ -116,37 +123,41 @@ impl<'a> Lexer<'a> {
             return Some(self.template_part());
         }
         self.trivia();
-        let first = self.rest().chars().next()?;
+        let first = self.byte(0)?;
         let after_word = std::mem::take(&mut self.after_word);
         let token = match first {
-            '"' | '\'' => self.string(first),
-            '`' => {
+            b'"' | b'\'' => self.string(first),
+            b'`' => {
                 self.at += 1;
                 self.in_template = true;
                 Token::Template
             }
-            '(' | '[' | '{' => self.open(first),
-            ')' | ']' | '}' => {
+            b'(' | b'[' | b'{' => self.open(first.into()),
+            b')' | b']' | b'}' => {
                 self.at += 1;
                 // What stands before the next token is set by `closed`.
-                Token::Close(first)
+                Token::Close(first.into())
             }
-            '/' => self.slash(),
-            _ if is_word(first) => self.word(after_word),
-            _ => self.punctuator(first),
+            b'/' => self.slash(),
+            0x80.. => self.word(after_word),
+            _ if is_word_byte(first) => self.word(after_word),
+            _ => self.punctuator(first.into()),
         };
-        self.new_line = false;
+        self.on_new_line = std::mem::take(&mut self.new_line);
         Some(token)
     }
 
-    /// Whether the brace that was just opened is an object for certain; `parent` is the bracket around it.
-    pub(super) fn opens_object(&self, parent: Option<FrameKind>) -> bool {
+    /// What the bracket that was just opened begins; `parent` is the one around it.
+    pub(super) fn opens(&self, bracket: char, parent: Option<FrameKind>) -> FrameKind {
+        let in_expression = matches!(parent, Some(FrameKind::List | FrameKind::Object | FrameKind::Substitution));
         match self.before {
-            Before::Operator(':') => {
-                matches!(parent, Some(FrameKind::List | FrameKind::Object | FrameKind::Substitution))
-            }
-            Before::Operator(operator) => !matches!(operator, ';' | '{' | '}' | '>'),
-            _ => false,
+            _ if bracket != '{' => FrameKind::List,
+            Before::Operator(':' | '{' | ';') if in_expression => FrameKind::Object,
+            // On a new line `return` and `yield` have ended.
+            Before::Keyword if !self.on_new_line => FrameKind::Object,
+            Before::Operator(';' | '{') | Before::HeadEnd | Before::Body | Before::Arrow => FrameKind::Statement,
+            Before::Operator(operator) if operator != ':' => FrameKind::Object,
+            _ => FrameKind::Block,
         }
     }
 
@@ -159,12 +170,13 @@ impl<'a> Lexer<'a> {
                 self.in_template = true;
                 Before::Operand
             }
+            (_, FrameKind::Statement) => Before::Operator(';'),
             // The end of a statement, or of a function that is an operand.
             _ => Before::Unknown,
         };
     }
 
-    /// `before` stays as it is, because `opens_object` asks for it; `opened` sets it.
+    /// `before` stays as it is, because `opens` asks for it; `opened` sets it.
     fn open(&mut self, bracket: char) -> Token {
         self.at += 1;
         let speculative = bracket == '(' && !matches!(self.before, Before::Operand | Before::Head | Before::Dot);
@@ -180,16 +192,14 @@ impl<'a> Lexer<'a> {
     }
 
     fn word(&mut self, after_word: bool) -> Token {
-        let rest = self.rest();
-        let mut length = rest.find(|character| !is_word(character)).unwrap_or(rest.len());
-        if rest.starts_with(|first: char| first.is_ascii_digit())
-            && rest[length..].strip_prefix('.').is_some_and(|rest| rest.starts_with(|next: char| next.is_ascii_digit()))
-        {
-            length += 1;
-            length += rest[length..].find(|character| !is_word(character)).unwrap_or(rest.len() - length);
+        let start = self.at;
+        self.word_characters();
+        let digit = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_digit());
+        if digit(self.text.as_bytes().get(start).copied()) && self.byte(0) == Some(b'.') && digit(self.byte(1)) {
+            self.at += 1;
+            self.word_characters();
         }
-        let word = &rest[..length];
-        self.at += length;
+        let word = &self.text[start..self.at];
         self.after_word = true;
         let named = self.before == Before::Dot;
         let keyword = if named { Keyword::None } else { keyword(word) };
@@ -199,7 +209,8 @@ impl<'a> Lexer<'a> {
             "if" | "while" | "for" | "with" => Before::Head,
             "async" => Before::Async,
             "of" => Before::Unknown,
-            "return" | "throw" | "case" | "do" | "else" | "default" => Before::Keyword,
+            "else" | "do" | "try" | "finally" => Before::Body,
+            "return" | "throw" | "case" | "default" => Before::Keyword,
             _ if keyword == Keyword::Operator && !matches!(word, "class") => Before::Keyword,
             _ => Before::Operand,
         };
@@ -207,7 +218,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn punctuator(&mut self, first: char) -> Token {
-        if self.rest().starts_with("...") {
+        if first == '.' && self.rest().starts_with("...") {
             self.at += 3;
             self.before = Before::Operator('.');
             return Token::Operator;
@@ -217,14 +228,14 @@ impl<'a> Lexer<'a> {
             _ => ' ',
         };
         let touches = self.text[..self.at].ends_with(previous);
-        self.at += first.len_utf8();
+        self.at += 1;
         if matches!(first, '+' | '-') && self.rest().starts_with(first) {
             self.at += 1;
             // Behind an operand on the same line it belongs to that operand, anywhere else to the next one.
             let postfix = !self.new_line && matches!(self.before, Before::Operand | Before::Async);
             self.before = match self.before {
                 _ if postfix => Before::Operand,
-                Before::Unknown | Before::HeadEnd if !self.new_line => Before::Unknown,
+                Before::Unknown if !self.new_line => Before::Unknown,
                 _ => Before::Operator(first),
             };
             return Token::Operator;
@@ -239,7 +250,7 @@ impl<'a> Lexer<'a> {
             ':' => Token::Colon,
             '=' if self.rest().starts_with('>') => {
                 self.at += 1;
-                self.before = Before::Operator('>');
+                self.before = Before::Arrow;
                 Token::Arrow
             }
             '=' if touches && "=!<>+-*/%&|^?".contains(previous) => Token::OperatorTail,
@@ -257,7 +268,7 @@ impl<'a> Lexer<'a> {
                 self.before = Before::Operator('/');
                 Token::Operator
             }
-            Before::Operator(_) | Before::Keyword | Before::HeadEnd => self.regex(),
+            Before::Operator(_) | Before::Keyword | Before::HeadEnd | Before::Body | Before::Arrow => self.regex(),
             _ => Token::Lost,
         }
     }
@@ -270,17 +281,13 @@ impl<'a> Lexer<'a> {
         while let Some((offset, character)) = characters.next() {
             match character {
                 _ if is_line_end(character) => break,
-                '\\' => {
-                    if characters.next().is_none_or(|(_, escaped)| is_line_end(escaped)) {
-                        break;
-                    }
-                }
+                '\\' if characters.next().is_none_or(|(_, escaped)| is_line_end(escaped)) => break,
                 '/' if !in_class => {
-                    let pattern = &self.text[start..start + offset];
-                    let flags = &self.text[start + offset + 1..];
-                    self.at += offset + 1 + flags.find(|character| !is_word(character)).unwrap_or(flags.len());
+                    self.at += offset + 1;
+                    // The flags.
+                    self.word_characters();
                     self.before = Before::Operand;
-                    return Token::Regex { groups, named, length: pattern.len() as u64 };
+                    return Token::Regex { groups, named, length: offset as u64 };
                 }
                 '(' => {
                     groups += 1;
@@ -297,18 +304,18 @@ impl<'a> Lexer<'a> {
         Token::Lost
     }
 
-    fn string(&mut self, quote: char) -> Token {
-        let mut characters = self.rest().char_indices().skip(1).peekable();
-        while let Some((offset, character)) = characters.next() {
-            match character {
-                '\\' => {
-                    let escaped = characters.next();
-                    if escaped.is_some_and(|(_, escaped)| escaped == '\r') {
-                        characters.next_if(|(_, next)| *next == '\n');
+    fn string(&mut self, quote: u8) -> Token {
+        let mut bytes = self.rest().bytes().enumerate().skip(1).peekable();
+        while let Some((offset, byte)) = bytes.next() {
+            match byte {
+                b'\\' => {
+                    let escaped = bytes.next();
+                    if escaped.is_some_and(|(_, escaped)| escaped == b'\r') {
+                        bytes.next_if(|(_, next)| *next == b'\n');
                     }
                 }
-                '\n' | '\r' => break,
-                _ if character == quote => {
+                b'\n' | b'\r' => break,
+                _ if byte == quote => {
                     self.at += offset + 1;
                     self.before = Before::Operand;
                     return Token::Literal;
@@ -348,19 +355,28 @@ impl<'a> Lexer<'a> {
 
     /// Passes over white space and comments.
     fn trivia(&mut self) {
-        loop {
-            let rest = self.rest();
-            if rest.starts_with("//") {
-                self.line_comment();
-            } else if let Some(comment) = rest.strip_prefix("/*") {
-                let length = comment.find("*/").map_or(rest.len(), |end| end + 4);
-                self.new_line |= rest[..length].contains(is_line_end);
-                self.at += length;
-            } else if let Some(space) = rest.chars().next().filter(|first| is_space(*first)) {
-                self.new_line |= is_line_end(space);
-                self.at += space.len_utf8();
-            } else {
-                return;
+        while let Some(byte) = self.byte(0) {
+            match byte {
+                b'\n' | b'\r' => {
+                    self.new_line = true;
+                    self.at += 1;
+                }
+                b' ' | b'\t' | 0xb | 0xc => self.at += 1,
+                b'/' if self.byte(1) == Some(b'/') => self.line_comment(),
+                b'/' if self.byte(1) == Some(b'*') => {
+                    let rest = self.rest();
+                    let length = rest[2..].find("*/").map_or(rest.len(), |end| end + 4);
+                    self.new_line |= rest[..length].contains(is_line_end);
+                    self.at += length;
+                }
+                0x80.. => match self.rest().chars().next().filter(|first| is_blank(*first)) {
+                    Some(space) => {
+                        self.new_line |= is_line_end(space);
+                        self.at += space.len_utf8();
+                    }
+                    None => return,
+                },
+                _ => return,
             }
         }
     }
@@ -369,13 +385,38 @@ impl<'a> Lexer<'a> {
         let rest = self.rest();
         self.at += rest.find(is_line_end).unwrap_or(rest.len());
     }
+
+    fn byte(&self, ahead: usize) -> Option<u8> {
+        self.text.as_bytes().get(self.at + ahead).copied()
+    }
+
+    /// Passes over the characters of a word.
+    fn word_characters(&mut self) {
+        while let Some(byte) = self.byte(0) {
+            match byte {
+                _ if is_word_byte(byte) => self.at += 1,
+                0x80.. => match self.rest().chars().next().filter(|character| !is_blank(*character)) {
+                    Some(character) => self.at += character.len_utf8(),
+                    None => return,
+                },
+                _ => return,
+            }
+        }
+    }
 }
 
-fn is_word(character: char) -> bool {
-    match character {
-        'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '$' | '#' | '\\' => true,
-        _ => !character.is_ascii() && !is_space(character),
-    }
+fn is_word_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'#' | b'\\')
+}
+
+/// White space, and what the parser takes for it.
+fn is_blank(character: char) -> bool {
+    is_space(character) || NO_SPACE.contains(&character)
+}
+
+/// Whether `word` is a name wherever it stands.
+pub(super) fn is_name(word: &str) -> bool {
+    keyword(word) == Keyword::None && !matches!(word, "of" | "case" | "default")
 }
 
 fn keyword(word: &str) -> Keyword {

@@ -4,6 +4,7 @@ mod generated;
 mod hostile;
 mod programs;
 mod reference;
+mod words;
 
 use oxc_ast::ast::*;
 use oxc_span::GetSpan;

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::words::*;
+
 /// A source of choices: SplitMix64, the same on every machine.
 pub(super) struct Choices {
     state: u64,
@@ -28,28 +30,29 @@ impl Choices {
         self.below(odds) == 0
     }
 
-    fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+    fn of(&mut self, choices: &[&'static str]) -> &'static str {
         choices[self.below(choices.len())]
     }
 
     /// One text of model output; `seeds` are programs to take pieces from.
     pub(super) fn program(&mut self, seeds: &[String]) -> String {
-        let mut text = match self.below(12) {
-            0..=2 => self.statements(4),
-            3 => self.arrow_alone(),
-            4 => self.function_alone(),
-            5 => self.default_export(),
-            6 => self.statements(2) + self.separator() + "return " + &self.expression(3),
-            7 => self.imports() + &self.statements(3),
-            8 => self.soup(),
-            9 => seeds[self.below(seeds.len())].clone(),
-            10 => {
+        let mut text = match self.below(16) {
+            0..=4 => self.statements(4),
+            5..=6 => self.statements(1),
+            7 => self.arrow_alone(),
+            8 => self.function_alone(),
+            9 => self.default_export(),
+            10 => self.statements(2) + self.separator() + "return " + &self.expression(3),
+            11 => self.imports() + &self.statements(3),
+            12 => self.soup(),
+            13 => seeds[self.below(seeds.len())].clone(),
+            14 => {
                 let first = seeds[self.below(seeds.len())].clone();
                 first + self.separator() + &seeds[self.below(seeds.len())]
             }
             _ => self.statements(1) + self.separator() + &seeds[self.below(seeds.len())],
         };
-        if self.one_in(4) {
+        if self.one_in(5) {
             for _ in 0..=self.below(3) {
                 self.damage(&mut text);
             }
@@ -59,6 +62,16 @@ impl Choices {
         }
         if self.one_in(8) {
             text = format!("{}{text}{}", self.of(SPACES), self.of(SPACES));
+        }
+        text
+    }
+
+    /// Expressions in expressions, so many levels deep.
+    pub(super) fn nest(&mut self, levels: usize) -> String {
+        let mut text = self.atom();
+        for _ in 0..self.below(levels) {
+            let (before, after) = NESTS[self.below(NESTS.len())];
+            text = format!("{before}{text}{after}");
         }
         text
     }
@@ -164,12 +177,17 @@ impl Choices {
         let deeper = depth - 1;
         match self.below(34) {
             0..=5 => self.atom(),
-            6 => format!("{} {} {}", self.expression(deeper), self.of(BINARY), self.expression(deeper)),
-            7 => format!("{}{}", self.of(UNARY), self.expression(deeper)),
-            8 => format!("await {}", self.expression(deeper)),
+            6 => format!(
+                "{} {} {}",
+                self.expression(deeper),
+                self.usual_or_odd(BINARY, ODD_BINARY),
+                self.expression(deeper)
+            ),
+            7 => format!("{}{}", self.usual_or_odd(UNARY, ODD_UNARY), self.operand(deeper)),
+            8 => format!("await {}", self.operand(deeper)),
             9 => format!("codemode.{}({})", self.name(), self.expression(deeper)),
-            10 => format!("{}.{}", self.expression(deeper), self.name()),
-            11 => format!("{}?.{}", self.name(), self.of(&["a", "[0]", "()", "#x", "b.c"])),
+            10 => format!("{}.{}", self.operand(deeper), self.name()),
+            11 => format!("{}?.{}", self.name(), self.of(&["a", "[0]", "()", "b.c", "d?.(1)"])),
             12 => format!("{}[{}]", self.name(), self.expression(deeper)),
             13 => format!("({})", self.expression(deeper)),
             14 => format!("({}, {})", self.expression(deeper), self.expression(deeper)),
@@ -185,13 +203,11 @@ impl Choices {
             24 => format!("class {} {{ {} }}", self.of(&["", "A", "extends B"]), self.members(deeper)),
             25 => format!("`a${{{}}}b`", self.expression(deeper)),
             26 => format!("{}`x${{{}}}`", self.name(), self.expression(deeper)),
-            27 => format!(
-                "{} {} {}",
-                self.pattern(1),
-                self.of(&["=", "+=", "??=", "||=", "**="]),
-                self.expression(deeper)
-            ),
-            28 => format!("{} ? {} : {}", self.expression(deeper), self.expression(deeper), self.expression(deeper)),
+            27 if self.one_in(3) => format!("({} = {})", self.pattern(1), self.expression(deeper)),
+            27 => {
+                format!("{} {} {}", self.name(), self.of(&["=", "+=", "??=", "||=", "**="]), self.expression(deeper))
+            }
+            28 => format!("{} ? {} : {}", self.operand(deeper), self.expression(deeper), self.expression(deeper)),
             29 => format!("new {}({})", self.name(), self.expression(deeper)),
             30 => format!("(async () => {{ {} }})()", self.statement(deeper)),
             31 => format!("Promise.all([{}].map({}))", self.expression(deeper), self.expression(deeper)),
@@ -200,15 +216,29 @@ impl Choices {
         }
     }
 
+    /// An expression that may stand beside an operator, most of the time.
+    fn operand(&mut self, depth: usize) -> String {
+        match self.below(12) {
+            0 => self.expression(depth),
+            1..=4 => format!("({})", self.expression(depth)),
+            5..=6 => format!("codemode.{}({})", self.name(), self.atom()),
+            _ => self.name(),
+        }
+    }
+
     fn atom(&mut self) -> String {
         match self.below(5) {
             0..=1 => self.name(),
-            _ => self.of(ATOMS).to_owned(),
+            _ => self.usual_or_odd(ATOMS, ODD_ATOMS).to_owned(),
         }
     }
 
     fn name(&mut self) -> String {
-        self.of(NAMES).to_owned()
+        self.usual_or_odd(NAMES, ODD_NAMES).to_owned()
+    }
+
+    fn usual_or_odd(&mut self, usual: &[&'static str], odd: &[&'static str]) -> &'static str {
+        if self.one_in(300) { self.of(odd) } else { self.of(usual) }
     }
 
     fn pattern(&mut self, depth: usize) -> String {
@@ -375,267 +405,6 @@ impl Choices {
         format!("{before}```{tag}{open}{text}{close}")
     }
 }
-
-const NAMES: &[&str] = &[
-    "a",
-    "b",
-    "c",
-    "x",
-    "items",
-    "result",
-    "i",
-    "é",
-    "𠮷",
-    "async",
-    "of",
-    "get",
-    "let",
-    "await",
-    "yield",
-    "arguments",
-    "eval",
-    "undefined",
-    "$",
-    "_",
-    "\\u0061",
-    "static",
-    "from",
-    "target",
-    "Array",
-    "console",
-    "accessor",
-    "using",
-];
-
-const ATOMS: &[&str] = &[
-    "1",
-    "0.5",
-    "1_000",
-    "10n",
-    "0x1f",
-    "010",
-    "''",
-    "'a'",
-    "\"b\\n\"",
-    "'\u{2028}'",
-    "'😀'",
-    "`t`",
-    "`${1}`",
-    "/re/g",
-    "/[/]/u",
-    "/(?<n>a)\\k<n>/",
-    "true",
-    "null",
-    "this",
-    "[]",
-    "{}",
-    "[1, 2]",
-    "new.target",
-    "import.meta",
-    "super.x",
-    "#x",
-    "NaN",
-    "a?.b",
-    "f()",
-    "x++",
-    "--x",
-    "'\\u{1F600}'",
-    "async () => 1",
-    "() => {}",
-    "/* c */ 1",
-    "1 // c\n",
-    "'\\\n'",
-    "1e3",
-    "'\\01'",
-    ".5",
-];
-
-const BINARY: &[&str] = &[
-    "+",
-    "-",
-    "*",
-    "/",
-    "%",
-    "**",
-    "==",
-    "===",
-    "!==",
-    "<",
-    ">",
-    "<=",
-    ">>",
-    ">>>",
-    "&",
-    "|",
-    "^",
-    "&&",
-    "||",
-    "??",
-    "in",
-    "instanceof",
-    "<!--",
-    "-->",
-];
-
-const UNARY: &[&str] = &["!", "-", "+", "~", "typeof ", "void ", "delete ", "- -", "++", "--", "await ", "yield "];
-
-const SPACES: &[&str] = &[
-    " ", "\n", "\t", "\r", "\r\n", "\u{feff}", "\u{a0}", "\u{2028}", "\u{2029}", "\u{3000}", "\u{85}", "\u{200b}",
-    "\u{180e}", "\u{b}", "\u{c}", "", "\u{200d}", "\0",
-];
-
-const WORDS: &[&str] = &[
-    "abstract",
-    "async",
-    "await",
-    "boolean",
-    "class",
-    "delete",
-    "enum",
-    "eval",
-    "final",
-    "goto",
-    "if",
-    "int",
-    "let",
-    "new",
-    "null",
-    "of",
-    "package",
-    "static",
-    "synchronized",
-    "this",
-    "throws",
-    "true",
-    "undefined",
-    "volatile",
-    "yield",
-    "arguments",
-    "NaN",
-    "list-issues",
-    "get",
-    "float",
-    "native",
-    "transient",
-    "interface",
-    "char",
-    "byte",
-    "short",
-    "long",
-    "double",
-    "protected",
-];
-
-const NAME_ENDS: &[&str] = &["", "", "", "-", ".", " ", "!", "1", "_", "é", "\u{feff}"];
-
-const ENDS: &[&str] = &[";", "\n", " // end", "\n/* end */", ";\n", "\n;", "\n// end\n"];
-
-const TOKENS: &[&str] = &[
-    "(",
-    ")",
-    "[",
-    "]",
-    "{",
-    "}",
-    ";",
-    ",",
-    ".",
-    "?.",
-    "=>",
-    "=",
-    "==",
-    "...",
-    ":",
-    "?",
-    "??",
-    "!",
-    "+",
-    "-",
-    "*",
-    "/",
-    "%",
-    "`",
-    "'",
-    "\"",
-    "\\",
-    "#",
-    "@",
-    "&&",
-    "|",
-    "<",
-    ">",
-    "~",
-    "async",
-    "await",
-    "function",
-    "return",
-    "class",
-    "extends",
-    "const",
-    "let",
-    "var",
-    "if",
-    "else",
-    "for",
-    "of",
-    "in",
-    "new",
-    "yield",
-    "import",
-    "export",
-    "default",
-    "from",
-    "static",
-    "get",
-    "set",
-    "this",
-    "super",
-    "null",
-    "typeof",
-    "void",
-    "delete",
-    "do",
-    "while",
-    "switch",
-    "case",
-    "try",
-    "catch",
-    "throw",
-    "break",
-    "continue",
-    "a",
-    "b",
-    "1",
-    "2n",
-    "0b1",
-    "'s'",
-    "`t`",
-    "/r/",
-    "${",
-    "//",
-    "/*",
-    "*/",
-    "<!--",
-    "-->",
-    "#!",
-    "#x",
-    "😀",
-    "é",
-    "\\u0061",
-    "eval",
-    "arguments",
-    "enum",
-    "with",
-    "debugger",
-    "using",
-    "accessor",
-    "defer",
-    "source",
-    "as",
-    "++",
-    "--",
-    "**",
-];
 
 /// Programs to take pieces from: those whose verdicts are recorded.
 pub(super) fn seeds() -> Vec<String> {
