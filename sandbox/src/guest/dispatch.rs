@@ -33,6 +33,8 @@ pub(super) struct Settle {
     pub(super) address: String,
     /// Names a request for [`Calls::abort`]; 0 for a call of a tool.
     pub(super) token: i32,
+    /// Takes back the wish to be told that a request is given up.
+    pub(super) forget: Option<Val>,
 }
 
 impl Settle {
@@ -42,8 +44,11 @@ impl Settle {
             Ok(value) => self.resolve.call(&[&value]),
             Err(_) => self.reject.call(&[&state.cx.exception()]),
         };
-        if settled.is_err() {
-            drop(state.cx.exception());
+        let forgotten = self.forget.as_ref().map_or(Ok(()), |forget| forget.call(&[]).map(drop));
+        for result in [settled.map(drop), forgotten] {
+            if result.is_err() {
+                drop(state.cx.exception());
+            }
         }
     }
 }
@@ -129,6 +134,16 @@ impl Calls {
         });
         drop(charge);
         self.unanswered.borrow_mut().insert(id, settle);
+    }
+
+    /// Keeps what is to be called when a request is answered.
+    pub(super) fn forget_with(&self, token: i32, forget: Val) {
+        let mut unanswered = self.unanswered.borrow_mut();
+        let mut queue = self.queue.borrow_mut();
+        let queued = queue.iter_mut().map(|call| &mut call.settle);
+        if let Some(settle) = unanswered.values_mut().chain(queued).find(|settle| settle.token == token) {
+            settle.forget = Some(forget);
+        }
     }
 
     /// Takes back a request, wherever it is.
@@ -229,7 +244,7 @@ pub(super) fn call(state: &State, provider: i32, tool: &Val, args: Vec<Val>) -> 
     match prepare(state, provider, tool, args) {
         Ok((address, provider, tool, args_json)) => {
             let charge = Charge::of(QUEUED_BYTES + args_json.len() + tool.len());
-            let settle = Settle { resolve, reject, address, token: 0 };
+            let settle = Settle { resolve, reject, address, token: 0, forget: None };
             state.calls.start(state, Queued { settle, outgoing: Outgoing::Tool { provider, tool, args_json }, charge });
         }
         Err(_) => {

@@ -35,7 +35,7 @@ impl Outbound {
 }
 
 /// The function that `fetch` calls: `(method, url, [[name, value]…], bytes | null, register)`. `register` is called
-/// with a function to be called when the program gives the request up. A promise of `{status, statusText, headers,
+/// with a function to be called when the program gives the request up, and may return one that takes that back. A promise of `{status, statusText, headers,
 /// body}`.
 #[allow(dead_code, reason = "`fetch` is installed with the rest of the Web surface")]
 pub(super) fn hook(cx: Cx) -> Js<Val> {
@@ -65,11 +65,14 @@ fn start(state: &State, args: &[Val]) -> Js<Val> {
     match prepare(state, args) {
         Ok((address, request)) => {
             let size = head_bytes(&request) as usize + request.body.as_ref().map_or(0, Vec::len);
-            let settle = Settle { resolve, reject, address, token };
+            let settle = Settle { resolve, reject, address, token, forget: None };
             let charge = Charge::of(QUEUED_BYTES + size);
             state.calls.start(state, Queued { settle, outgoing: Outgoing::Fetch(request), charge });
             if let Some(register) = args.get(4).filter(|register| register.is_function()) {
-                register.call(&[&cx.function(give_up, c"", 0, token, &[])?])?;
+                let forget = register.call(&[&cx.function(give_up, c"", 0, token, &[])?])?;
+                if forget.is_function() {
+                    state.calls.forget_with(token, forget);
+                }
             }
         }
         Err(Pending) => {

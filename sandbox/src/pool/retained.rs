@@ -48,6 +48,20 @@ pub(super) struct Parked {
     pub(super) handles: u32,
     /// When it began to wait.
     pub(super) since: Instant,
+    /// The CPU of its life until then.
+    pub(super) cpu: Option<Duration>,
+}
+
+impl Parked {
+    /// Whether the child has done nothing since it began to wait. One that is honest is blocked on its socket; no clock
+    /// runs for one that is not.
+    fn is_idle(&self) -> bool {
+        match (self.cpu, self.child.cpu()) {
+            (Some(before), Some(now)) => now <= before + IDLE_CPU,
+            // One that is gone is noticed by its end.
+            (None, _) | (_, None) => true,
+        }
+    }
 }
 
 impl Retained {
@@ -184,14 +198,18 @@ async fn expire(retained: Weak<Retained>, uuid: Uuid, entry: Weak<Entry>, child:
             // Waits while a call is under way; whoever comes during the look below waits for that.
             let parked = queue.lock().await;
             let Some(due) = parked.as_ref().map(|parked| parked.since + ttl) else { return };
-            if due <= Instant::now() {
+            let is_idle = parked.as_ref().is_some_and(Parked::is_idle);
+            if !is_idle {
+                tracing::warn!("a sandbox was at work where it had to wait, and was killed");
+            }
+            if due <= Instant::now() || !is_idle {
                 if let Some(retained) = retained.upgrade() {
                     retained.remove(uuid);
                 }
                 return;
             }
             drop(parked);
-            tokio::time::sleep_until(due).await;
+            tokio::time::sleep_until(due.min(Instant::now() + LOOK)).await;
         }
     };
     tokio::select! {
@@ -207,4 +225,51 @@ async fn expire(retained: Weak<Retained>, uuid: Uuid, entry: Weak<Entry>, child:
 /// The error of an execution that is not there.
 pub(super) fn not_found(execution_id: &str) -> ExecutorError {
     ExecutorError::new(ErrorCode::HandleNotFound, text::execution_not_found(execution_id))
+}
+
+/// How often a child that waits is looked at.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// What reaching its wait may cost a child after its last word.
+const IDLE_CPU: Duration = Duration::from_millis(50);
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use codemode_protocol::ExecuteRequest;
+
+    use super::*;
+    use crate::{
+        sys::{self, Pidfd},
+        zygote::ChildId,
+    };
+
+    fn parked(program: &str) -> (std::process::Child, Parked) {
+        let process = Command::new("sh").args(["-c", program]).spawn().unwrap();
+        let (ours, _) = sys::socket_pair(libc::SOCK_STREAM).unwrap();
+        let pid = process.id().cast_signed();
+        let child = Arc::new(ForkedChild::new(ChildId(0), pid, ours, Pidfd::open(pid).unwrap()));
+        let limits = Limits::default();
+        let request = ExecuteRequest::new("");
+        let bounds = request.bounds(&limits);
+        let spec = super::super::specify(request, &bounds, &limits);
+        let (since, cpu) = (Instant::now(), child.cpu());
+        (process, Parked { child, reader: FrameReader::new(), outbox: Vec::new(), spec, handles: 1, since, cpu })
+    }
+
+    #[tokio::test]
+    async fn a_child_that_works_while_it_has_to_wait_is_killed() {
+        let retained = Arc::new(Retained::new("n".to_owned(), &Limits::default()));
+        let (mut spins, spinning) = parked("while :; do :; done");
+        let (mut sleeps, sleeping) = parked("exec sleep 60");
+        let ids = [spinning, sleeping].map(|child| retained.keep(child, &Handle::current()).unwrap());
+        // Ends by the kill and by nothing else.
+        tokio::task::spawn_blocking(move || spins.wait().unwrap()).await.unwrap();
+        assert_eq!(retained.take(&ids[0]).await.unwrap_err().code, ErrorCode::HandleNotFound);
+        let (turn, child) = retained.take(&ids[1]).await.unwrap();
+        turn.give_back(child);
+        retained.close_all();
+        assert!(!sleeps.wait().unwrap().success());
+    }
 }

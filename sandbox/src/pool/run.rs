@@ -205,6 +205,7 @@ impl Run<'_> {
             spec,
             handles: self.handles,
             since: Instant::now(),
+            cpu: self.child.cpu(),
         })
     }
 
