@@ -2,12 +2,11 @@
 (function (lib) {
   const {
     expose, native, apply, settle, rejected, react, list, append, arrayOf, requestSlots, newResponse, newHeaders, headerSlots, findHeader,
-    putHeader, removeHeader, freezeHeaders, isRedirect, readBody, bytesBody, onAbort, abortState, parseMime, mimeText, fetchHook, startsWith, rethrow,
+    putHeader, removeHeader, freezeHeaders, isRedirect, readBody, bytesBody, onAbort, abortState, parseMime, mimeText, fetchHook, networkOff, startsWith, rethrow,
     readable, TypeError,
   } = lib;
   const { Request } = lib.global;
   const MOST_REDIRECTS = 20;
-  const BLOCKED = "Network access is off for this run: fetch can only read data: URLs.";
 
   const { fetch } = {
     fetch(input, init = undefined) {
@@ -42,7 +41,7 @@
     const { scheme } = request.address;
     if (scheme === "data") return resolveData(request);
     if (scheme !== "http" && scheme !== "https") return rejected(new TypeError(`Fetch API cannot load: ${request.url}`));
-    if (typeof fetchHook !== "function") return rejected(new TypeError(BLOCKED));
+    if (typeof fetchHook !== "function") return rejected(new TypeError(native.networkOff));
     return react(request.body === null ? null : readBody(request.body), (bytes) => hop({
       __proto__: null, method: request.method, address: request.address, headers: newHeaders(request.headers), bytes, mode: request.redirect,
       signal: request.signal, redirects: 0,
