@@ -86,7 +86,6 @@ fn make<'js>(ctx: &Ctx<'js>, host: WebHost<'js>) -> Result<()> {
     lib.set("global", ctx.globals())?;
     lib.set("native", native::functions(ctx)?)?;
     lib.set("fetchHook", host.fetch)?;
-    lib.set("networkOff", codemode_protocol::text::NETWORK_OFF)?;
     for bytecode in Compiled::new(SCRIPTS)?.iter() {
         // SAFETY: compiled a moment ago by the engine that is linked into this process.
         unsafe { script::load(ctx, bytecode) }?.call::<_, ()>((lib.clone(),))?;

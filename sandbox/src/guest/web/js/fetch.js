@@ -2,7 +2,7 @@
 (function (lib) {
   const {
     expose, native, apply, settle, rejected, react, list, append, arrayOf, requestSlots, newResponse, newHeaders, headerSlots, findHeader,
-    putHeader, removeHeader, freezeHeaders, isRedirect, readBody, bytesBody, onAbort, abortState, parseMime, mimeText, fetchHook, networkOff, startsWith, rethrow,
+    putHeader, removeHeader, freezeHeaders, isRedirect, readBody, bytesBody, onAbort, abortState, parseMime, mimeText, fetchHook, startsWith, rethrow,
     readable, TypeError,
   } = lib;
   const { Request } = lib.global;

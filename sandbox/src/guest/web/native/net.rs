@@ -9,6 +9,7 @@ use url::Url;
 use super::bytes;
 
 pub(super) fn add<'js>(ctx: &Ctx<'js>, natives: &Object<'js>) -> Result<()> {
+    natives.set("networkOff", codemode_protocol::text::NETWORK_OFF)?;
     natives.set("address", Function::new(ctx.clone(), address)?)?;
     natives.set("dataUrl", Function::new(ctx.clone(), data_url)?)?;
     natives.set("formDecode", Function::new(ctx.clone(), form_decode)?)?;
