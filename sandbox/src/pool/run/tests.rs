@@ -1,16 +1,20 @@
 //! A run against a child that is not honest: the test writes its frames, the process behind it only sleeps.
 
 use std::{
-    io::Write,
+    io::{Read, Write},
     os::unix::net::UnixStream,
     process::{Child, Command, Stdio},
 };
 
-use codemode_protocol::{ErrorCode, ExecuteRequest, Limits, LogLevel, Termination, TimeBound, text};
+use codemode_protocol::{
+    ErrorCode, ExecuteRequest, Limits, LogLevel, Outbound, OutboundMode, OutboundRequest, OutboundResponse,
+    Termination, TimeBound, text,
+};
+use futures_util::{FutureExt, future::BoxFuture};
 
 use super::{super::specify, *};
 use crate::{
-    frame::{DoneFrame, FromChild},
+    frame::{DoneFrame, FromChild, HEADER_BYTES, parse_header},
     sys::Pidfd,
     zygote::ChildId,
 };
@@ -25,7 +29,10 @@ struct Fake {
 
 impl Fake {
     fn new() -> Self {
-        let limits = Limits { grace_ms: 20, ..Limits::default() };
+        Self::with(Limits { grace_ms: 20, ..Limits::default() })
+    }
+
+    fn with(limits: Limits) -> Self {
         let shared = Shared::new(limits, "test".to_owned());
         let watchdog = Watchdog::start(shared.epoch, Duration::from_millis(20), Box::new(|_| ())).unwrap();
         let (ours, theirs) = sys::socket_pair(libc::SOCK_STREAM).unwrap();
@@ -57,6 +64,91 @@ impl Fake {
         assert!(!process.wait().unwrap().success());
         answer
     }
+}
+
+/// Performs requests as their path says.
+struct Web;
+
+impl Outbound for Web {
+    fn fetch(&self, request: OutboundRequest) -> BoxFuture<'static, Result<OutboundResponse, String>> {
+        let response = |status, size| {
+            let headers = vec![("a".to_owned(), "b".to_owned())];
+            Ok(OutboundResponse { status, status_text: "OK".into(), headers, body: vec![7; size] })
+        };
+        let path = request.url.trim_start_matches("https://h/").to_owned();
+        async move {
+            match path.as_str() {
+                "large" => response(200, 2001),
+                "odd" => response(99, 0),
+                "fails" => Err("no such host".to_owned()),
+                "panics" => panic!("on purpose"),
+                "hangs" => std::future::pending().await,
+                _ => response(200, 3),
+            }
+        }
+        .boxed()
+    }
+}
+
+/// What a child is told about a request that it makes, and gives up at once if it is to.
+async fn fetched(path: &str, gives_up: bool) -> Result<OutboundResponse, String> {
+    let limits = Limits { outbound_body_bytes: 2000, host_call_timeout_ms: 100, ..Limits::default() };
+    let Fake { shared, watchdog, mut process, mut socket, child } = Fake::with(limits);
+    let request = ExecuteRequest { outbound: OutboundMode::Stub, ..ExecuteRequest::new("") };
+    let bounds = request.bounds(&shared.limits);
+    let spec = specify(request, &bounds, &shared.limits);
+    let host = Host { dispatch: None, outbound: Some(Arc::new(Web)) };
+    let prepared = Prepared::new(spec, bounds, host, &shared, Handle::current());
+    let Ok(run) = Box::new(prepared).begin(&shared, &watchdog, child, Duration::ZERO) else { panic!("it is there") };
+    let url = format!("https://h/{path}");
+    let request = OutboundRequest { method: "GET".into(), url, headers: Vec::new(), body: None };
+    let speaker = std::thread::spawn(move || {
+        let give_up = if gives_up { FromChild::Abort { id: 1 }.encode() } else { Vec::new() };
+        let first = [FromChild::Ready.encode(), FromChild::Fetch { id: 1, request }.encode(), give_up].concat();
+        socket.write_all(&first).unwrap();
+        loop {
+            let mut header = [0; HEADER_BYTES];
+            socket.read_exact(&mut header).unwrap();
+            let (kind, length) = parse_header(header).unwrap();
+            let mut payload = vec![0; length as usize];
+            socket.read_exact(&mut payload).unwrap();
+            if let ToChild::FetchReply { call: 1, outcome } = ToChild::decode(kind, &payload).unwrap() {
+                socket.write_all(&done(Termination::Completed, Some("1"))).unwrap();
+                return (outcome, socket);
+            }
+        }
+    });
+    let (answer, _) = run.serve().await;
+    assert_eq!(answer.unwrap().stats.host_calls, 1);
+    assert!(!process.wait().unwrap().success());
+    speaker.join().unwrap().0
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_is_performed_once_within_its_bounds() {
+    let response = fetched("good", false).await.unwrap();
+    assert_eq!((response.status, response.body.len(), response.headers.len()), (200, 3, 1));
+    let get = |path: &str| format!("GET https://h/{path}");
+    let cases = [
+        ("large", false, text::outbound_too_large("response body", &get("large"), 2001, 2000)),
+        ("odd", false, text::malformed_response(&get("odd"), "its status is not from 200 to 599")),
+        ("fails", false, "no such host".to_owned()),
+        ("panics", false, format!("{} failed: the function that performs requests panicked", get("panics"))),
+        ("hangs", false, text::host_call_timed_out(&get("hangs"), 100)),
+    ];
+    for (path, gives_up, expected) in cases {
+        assert_eq!(fetched(path, gives_up).await, Err(expected), "{path}");
+    }
+    let given_up = fetched("hangs", true).await.unwrap_err();
+    assert_eq!(given_up, text::REQUEST_GIVEN_UP);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_without_the_mode_for_it_is_a_violation() {
+    let request = OutboundRequest { method: "GET".into(), url: "https://h/".into(), headers: Vec::new(), body: None };
+    let error = Fake::new().hear(&[FromChild::Fetch { id: 1, request }.encode()], 60_000).await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::SandboxCrashed);
+    assert!(error.message.contains("0 are allowed"), "{error}");
 }
 
 fn log() -> Vec<u8> {
