@@ -24,11 +24,12 @@ pub(crate) const BAD_KIND: &str = "bytes of an unknown kind";
 pub(crate) const BAD_URL: &str = "a URL that does not parse";
 pub(crate) const BAD_HEADER: &str = "a header that is not allowed in Headers";
 
-/// Decimal digits with an optional sign; the number of digits, or `None`.
+/// Decimal digits with an optional sign; how many characters, or `None`. JavaScript peers count the sign against their
+/// bound on digits, and drop their session above it.
 pub(crate) fn bigint_digits(text: &str) -> Option<usize> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let decimal = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    decimal.then_some(digits.len())
+    decimal.then_some(text.len())
 }
 
 /// The canonical form: no leading zeros, no negative zero.
@@ -109,7 +110,8 @@ mod tests {
 
     #[test]
     fn a_bigint_is_decimal_and_canonical() {
-        assert_eq!(bigint_digits("-0012"), Some(4));
+        assert_eq!(bigint_digits("-0012"), Some(5));
+        assert_eq!(bigint_digits("0012"), Some(4));
         for bad in ["", "-", "0x10", "1n", "+1", " 1", "1.0", "--1"] {
             assert_eq!(bigint_digits(bad), None, "{bad}");
         }

@@ -72,6 +72,7 @@ fn each_bound_ends_the_session_with_its_name_and_value() {
     over("JSON values in one text", 200, &[format!(r#"["push",[[{}1]]]"#, "1,".repeat(200))]);
     over("bytes of memory for one message", 8000, &[format!(r#"["push",[[{}1]]]"#, r#"{"a":1},"#.repeat(80))]);
     over("digits of a BigInt", 20, &[format!(r#"["push",["bigint","{}"]]"#, "1".repeat(21))]);
+    over("digits of a BigInt", 20, &[format!(r#"["push",["bigint","-{}"]]"#, "1".repeat(20))]);
     over("steps of a path", 4, &[r#"["push",["pipeline",0,["a","b","c","d","e"]]]"#.into()]);
     over("bytes of a name in a path", 8, &[r#"["push",["pipeline",0,["123456789"]]]"#.into()]);
     over("calls that were not released", 20, &many(r#"["push",1]"#, 21));

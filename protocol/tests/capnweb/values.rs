@@ -227,13 +227,13 @@ fn each_bound_of_a_data_expression_is_exact() {
     let nested = |levels: usize| format!("{}1{}", "[[".repeat(levels), "]]".repeat(levels));
     let within = [
         nested(199),
-        format!(r#"["bigint","-{}"]"#, "1".repeat(16_384)),
+        format!(r#"["bigint","-{}"]"#, "1".repeat(16_383)),
         format!("[[{}1]]", "1,".repeat(99)),
         format!("\"{}\"", "é".repeat(62)),
     ];
     let over = [
         nested(200),
-        format!(r#"["bigint","{}"]"#, "1".repeat(16_385)),
+        format!(r#"["bigint","-{}"]"#, "1".repeat(16_384)),
         format!("[[{}1]]", "1,".repeat(100)),
         format!("\"{}\"", "é".repeat(63)),
     ];

@@ -243,7 +243,7 @@ pub(super) fn call(state: &State, provider: i32, tool: &Val, args: Vec<Val>) -> 
     let (promise, resolve, reject) = cx.promise()?;
     match prepare(state, provider, tool, args) {
         Ok((address, provider, tool, args_json)) => {
-            let charge = Charge::of(QUEUED_BYTES + args_json.len() + tool.len());
+            let charge = Charge::of(QUEUED_BYTES + args_json.len() + tool.len() + provider.len() + address.len());
             let settle = Settle { resolve, reject, address, token: 0, forget: None };
             state.calls.start(state, Queued { settle, outgoing: Outgoing::Tool { provider, tool, args_json }, charge });
         }

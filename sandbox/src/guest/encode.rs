@@ -262,7 +262,8 @@ impl Walk<'_> {
             return Err(over());
         }
         let decimal = captured.bigint_text(cx, value, 10)?;
-        if decimal.trim_start_matches('-').len() as u64 > bound {
+        // JavaScript peers count the sign and drop their whole session above the bound.
+        if decimal.len() as u64 > bound {
             return Err(over());
         }
         self.out.push("[\"bigint\",\"");

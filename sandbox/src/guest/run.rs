@@ -268,7 +268,7 @@ fn is_out_of_memory(state: &State, thrown: &Val) -> bool {
         Kind::Object if thrown.is_error() => {
             let message = thrown
                 .get_own(c"message")
-                .and_then(|message| message.text().map(|text| text.bytes() == b"out of memory"));
+                .and_then(|message| message.text().map(|text| text.bytes().starts_with(b"out of memory")));
             message.unwrap_or_else(|Pending| {
                 drop(state.cx.exception());
                 false
