@@ -25,7 +25,7 @@ pub(crate) async fn pool_with(limits: Limits) -> PoolExecutor {
 pub(crate) fn request(code: &str) -> ExecuteRequest {
     ExecuteRequest {
         providers: vec![ProviderDescriptor { name: "api".into(), ..ProviderDescriptor::default() }],
-        timeout: TimeBound::Milliseconds(10_000),
+        timeout: TimeBound::Milliseconds(60_000),
         memory_limit: Some(64 << 20),
         ..ExecuteRequest::new(code)
     }

@@ -59,15 +59,15 @@ pub(super) enum Answer {
     Never,
 }
 
-/// A specification with the contract's defaults, a short clock and one provider named `api` that knows every tool.
+/// A specification with the contract's defaults and one provider named `api` that knows every tool.
 pub(super) fn spec(code: &str) -> RunSpec {
     RunSpec {
         code: code.into(),
         providers: vec![provider("api")],
         modules: Vec::new(),
-        timeout_ms: 5_000,
-        cpu_ms: 5_000,
-        max_wall_ms: 20_000,
+        timeout_ms: 60_000,
+        cpu_ms: 60_000,
+        max_wall_ms: 120_000,
         memory_limit: 128 << 20,
         stack_limit: 1 << 20,
         count_host_waits: false,
