@@ -21,7 +21,7 @@ pub(crate) async fn pool_with(limits: Limits) -> PoolExecutor {
     PoolExecutor::new(PoolOptions { limits, ..options() }).await.unwrap()
 }
 
-/// A program that may call `api.<anything>`, with little time and memory.
+/// A program that may call `api.<anything>`, with little memory.
 pub(crate) fn request(code: &str) -> ExecuteRequest {
     ExecuteRequest {
         providers: vec![ProviderDescriptor { name: "api".into(), ..ProviderDescriptor::default() }],

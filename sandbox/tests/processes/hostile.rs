@@ -26,7 +26,7 @@ async fn beside_a_bystander(pool: &Arc<PoolExecutor>, request: ExecuteRequest, h
 
 async fn check(code: &str, expected: Termination) -> Outcome {
     let pool = Arc::new(pool().await);
-    let patience = if expected == Termination::Timeout { 300 } else { 10_000 };
+    let patience = if expected == Termination::Timeout { 300 } else { 60_000 };
     let request = ExecuteRequest { timeout: TimeBound::Milliseconds(patience), ..request(code) };
     let began = Instant::now();
     let outcome = beside_a_bystander(&pool, request, quick_host()).await;
