@@ -90,7 +90,13 @@ unsafe impl Allocator for Counting {
     }
 }
 
-fn fits(size: usize) -> bool {
+/// Bytes held now.
+pub(super) fn used() -> usize {
+    USED.load(Relaxed)
+}
+
+/// Whether `size` more bytes may be held; a refusal is remembered.
+pub(super) fn fits(size: usize) -> bool {
     let wanted = USED.load(Relaxed).saturating_add(size);
     if wanted > LIMIT.load(Relaxed) {
         REFUSED.store(true, Relaxed);

@@ -4,6 +4,7 @@
   Error,
   EvalError,
   SyntaxError,
+  TypeError,
   String,
   dateValue: Date.prototype.getTime,
   bigintText: BigInt.prototype.toString,

@@ -2,7 +2,7 @@
 
 use rquickjs::qjs;
 
-use super::js::{Cx, Js, Kind, Val};
+use super::js::{Cx, Js, Kind, Pending, Val};
 
 /// Functions and classes of the untouched engine.
 pub(super) struct Captured {
@@ -10,6 +10,7 @@ pub(super) struct Captured {
     pub(super) eval_error: Val,
     pub(super) syntax_error: Val,
     pub(super) classes: Classes,
+    type_error: Val,
     string: Val,
     date_value: Val,
     bigint_text: Val,
@@ -43,6 +44,7 @@ impl Captured {
             error: all.get(c"Error")?,
             eval_error: all.get(c"EvalError")?,
             syntax_error: all.get(c"SyntaxError")?,
+            type_error: all.get(c"TypeError")?,
             string: all.get(c"String")?,
             date_value: all.get(c"dateValue")?,
             bigint_text: all.get(c"bigintText")?,
@@ -67,6 +69,16 @@ impl Captured {
     /// What `String(value)` gives: also for symbols; runs guest code and throws where that throws.
     pub(super) fn stringify(&self, value: &Val) -> Js<Val> {
         if value.is_string() { Ok(value.clone()) } else { self.string.call(&[value]) }
+    }
+
+    /// Throws a TypeError of a message of any length; the engine's own are cut.
+    pub(super) fn throw_type_error(&self, cx: Cx, message: &str) -> Pending {
+        let error = cx.string(message).and_then(|message| {
+            let mut args = [message.raw()];
+            // SAFETY: live values; the result is a reference of its own.
+            cx.own(unsafe { qjs::JS_CallConstructor(cx.0, self.type_error.raw(), 1, args.as_mut_ptr()) })
+        });
+        error.map_or_else(|pending| pending, |error| cx.throw(error))
     }
 
     /// A string's first `units` UTF-16 units.

@@ -35,7 +35,6 @@ pub(super) struct Clock {
     started: Cell<u64>,
     cpu_started: Cell<u64>,
     waited: Cell<u64>,
-    origin_ms: Cell<f64>,
     over: Cell<Option<Bound>>,
 }
 
@@ -46,7 +45,6 @@ impl Clock {
             started: Cell::new(0),
             cpu_started: Cell::new(0),
             waited: Cell::new(0),
-            origin_ms: Cell::new(0.0),
             over: Cell::new(None),
         }
     }
@@ -57,7 +55,6 @@ impl Clock {
         self.started.set(monotonic());
         self.cpu_started.set(cpu());
         self.waited.set(0);
-        self.origin_ms.set(realtime() as f64 / 1e6);
         self.over.set(None);
     }
 
@@ -100,16 +97,19 @@ impl Clock {
         (left, Waiting { since: now })
     }
 
+    /// How much of the clocks is left, nanoseconds, when they all run.
+    pub(super) fn left(&self) -> u64 {
+        let bounds = self.bounds.get();
+        let wall = monotonic().saturating_sub(self.started.get());
+        let run = bounds.run.saturating_sub(wall.saturating_sub(self.waited.get()));
+        run.min(bounds.wall.saturating_sub(wall))
+    }
+
     /// Ends a wait.
     pub(super) fn resume(&self, waiting: Waiting) {
         if !self.bounds.get().count_host_waits {
             self.waited.set(self.waited.get() + monotonic().saturating_sub(waiting.since));
         }
-    }
-
-    /// The moment at which the run began, milliseconds since 1970.
-    pub(super) fn origin_ms(&self) -> f64 {
-        self.origin_ms.get()
     }
 
     /// Milliseconds since the run began.
@@ -126,11 +126,6 @@ pub(super) struct Waiting {
 /// Nanoseconds of the monotonic clock.
 pub(super) fn monotonic() -> u64 {
     read(libc::CLOCK_MONOTONIC)
-}
-
-/// Nanoseconds since 1970.
-fn realtime() -> u64 {
-    read(libc::CLOCK_REALTIME)
 }
 
 /// Nanoseconds of CPU that this process has used.

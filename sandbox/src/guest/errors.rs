@@ -163,10 +163,18 @@ fn place_of(line: &str, file: &str) -> Option<(i32, i32)> {
     Some((line.parse().ok()?, column.parse().ok()?))
 }
 
-/// The stack without frames that lie ahead of the program's source, which are of preludes.
+/// The stack without frames that lie ahead of the program's source, which are of preludes, and without those of the Web
+/// surface, which come from no file.
 fn clean(stack: &str, first_line: i32) -> String {
-    let kept = stack.lines().filter(|line| place(line).is_none_or(|(at, _)| at >= first_line));
+    let is_kept = |line: &&str| !is_of_no_file(line) && place(line).is_none_or(|(at, _)| at >= first_line);
+    let kept = stack.lines().filter(is_kept);
     kept.collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a stack's line names a function without source: `at name (<null>:0:1)`.
+fn is_of_no_file(line: &str) -> bool {
+    let rest = line.rsplit_once(" (<null>").map(|(_, rest)| rest);
+    rest.is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b')')))
 }
 
 /// Bytes of a stack that are looked at.
@@ -178,12 +186,15 @@ mod tests {
 
     #[test]
     fn a_stack_is_read_from_the_callers_first_line_on() {
-        let stack =
-            "    at helper (program.js:-4:3)\n    at map (native)\n    at f (program.js:2:15)\n    at program.js:9:1\n";
-        assert_eq!(position(stack, 1), Some((2, 15)));
+        let stack = "    at helper (program.js:-4:3)\n    at react (<null>:0:1)\n    at (<null> (program.js:1:1)\n    at map (native)\n    at f (program.js:2:15)\n    at program.js:9:1\n";
+        assert_eq!(position(stack, 1), Some((1, 1)));
+        assert_eq!(position(stack, 2), Some((2, 15)));
         assert_eq!(position(stack, 3), Some((9, 1)));
         assert_eq!(position("    at map (native)", 1), None);
         assert_eq!(position("    at f (lib/program.js:7:1)\n    at my-program.js:8:1", 1), None);
-        assert_eq!(clean(stack, 1), "    at map (native)\n    at f (program.js:2:15)\n    at program.js:9:1");
+        assert_eq!(
+            clean(stack, 1),
+            "    at (<null> (program.js:1:1)\n    at map (native)\n    at f (program.js:2:15)\n    at program.js:9:1"
+        );
     }
 }

@@ -1,7 +1,7 @@
-//! The loop of a run: jobs, then whatever can make new ones, until a promise is settled or nothing is left.
-//!
-//! Places for later: a heap of timers is looked at when no jobs are left, its next deadline bounds the read, and
-//! `Waiting` is said only when there is none.
+//! The loop of a run: jobs, then one thing that can make new ones, an answer of the host or a timer that is due, until a
+//! promise is settled or nothing is left.
+
+use std::time::Duration;
 
 use super::js::{Promise, Val, run_job};
 use super::socket::Received;
@@ -20,6 +20,7 @@ pub(super) enum Settled {
 
 /// Runs until `promise` is settled and no jobs are left.
 pub(super) fn settle(state: &State, promise: &Val) -> Settled {
+    let mut timer_next = false;
     loop {
         if !run_jobs(state) {
             return Settled::TimeOver;
@@ -28,6 +29,15 @@ pub(super) fn settle(state: &State, promise: &Val) -> Settled {
             Some(Promise::Fulfilled(value)) => return Settled::Fulfilled(value),
             Some(Promise::Rejected(reason)) => return Settled::Rejected(reason),
             Some(Promise::Pending) | None => {}
+        }
+        if let Some(due) = super::web::next_timer(&state.cx.ctx()) {
+            // Answers and timers that are due take turns, so that neither can keep the other from the program.
+            let is_fired = due.is_zero() && (timer_next || !state.calls.is_waiting());
+            timer_next = !is_fired;
+            if !(if is_fired { fire_timer(state) } else { wait_with_timer(state, due) }) {
+                return Settled::TimeOver;
+            }
+            continue;
         }
         if !state.calls.is_waiting() {
             return Settled::Stalled;
@@ -56,6 +66,27 @@ fn run_jobs(state: &State) -> bool {
     }
 }
 
+/// Calls what waits for the timer that is due; false when a clock ran out meanwhile. Whatever it throws is its own
+/// affair.
+fn fire_timer(state: &State) -> bool {
+    if super::web::fire_timer(&state.cx.ctx()).is_err() {
+        drop(state.cx.exception());
+    }
+    state.clock.check().is_none()
+}
+
+/// Blocks until the timer is due or the host answers; false when a clock ran out first. All clocks go on: the program
+/// waits not only on the host.
+fn wait_with_timer(state: &State, due: Duration) -> bool {
+    if state.clock.check().is_some() {
+        return false;
+    }
+    let due = u64::try_from(due.as_nanos()).unwrap_or(u64::MAX);
+    let received = state.socket.read(Some(state.clock.left().min(due)));
+    take(state, received);
+    state.clock.check().is_none()
+}
+
 /// Blocks for an answer of the host; false when a clock ran out first.
 fn wait(state: &State) -> bool {
     if state.clock.check().is_some() {
@@ -71,13 +102,18 @@ fn wait(state: &State) -> bool {
             received
         }
     };
+    take(state, received);
+    state.clock.check().is_none()
+}
+
+/// Settles what the host has answered.
+fn take(state: &State, received: Received) {
     match received {
         Received::Frame(ToChild::Reply { call, outcome }) => state.calls.answer(state, call, outcome),
         Received::Frame(ToChild::FetchReply { call, outcome }) => state.calls.answer_fetch(state, call, outcome),
         Received::Frame(ToChild::Run(_) | ToChild::Invoke(_)) => super::socket::broken(),
         Received::Nothing => {}
     }
-    state.clock.check().is_none()
 }
 
 /// Jobs between two looks at the clock.

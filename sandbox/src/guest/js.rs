@@ -416,6 +416,13 @@ impl Cx {
         })
     }
 
+    /// This context for code that is written against the safe interface.
+    pub(super) fn ctx(&self) -> rquickjs::Ctx<'_> {
+        // SAFETY: the context is alive as long as the process; `NonNull` because it was made.
+        unsafe { rquickjs::Ctx::from_raw(std::ptr::NonNull::new_unchecked(self.0)) }
+    }
+
+    /// The runtime of this context.
     pub(super) fn runtime(self) -> *mut qjs::JSRuntime {
         // SAFETY: a live context.
         unsafe { qjs::JS_GetRuntime(self.0) }

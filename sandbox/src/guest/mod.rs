@@ -26,6 +26,7 @@ mod serve;
 mod socket;
 mod state;
 mod views;
+mod web;
 mod wtf8;
 
 use rquickjs::{Context, Runtime, qjs};
@@ -64,11 +65,24 @@ impl Engine {
         globals::install(cx).map_err(|_| failed("globals"))?;
         modules::install(cx).map_err(|_| failed("modules"))?;
         state.random.reseed()?;
+        // Once before the Web surface is made, so that the places on the engine's pages that a program needs are free
+        // when they are put aside for programs, and once after it.
+        serve::warm_up(state);
+        install_web(cx).map_err(|_| failed("Web surface"))?;
         serve::warm_up(state);
         // SAFETY: a live runtime.
         unsafe { qjs::JS_RunGC(cx.runtime()) };
         Ok(Self { state })
     }
+}
+
+/// Makes the Web surface; its requests go to the host.
+fn install_web(cx: js::Cx) -> rquickjs::Result<()> {
+    let ctx = cx.ctx();
+    let fetch = outbound::hook(cx).map_err(|js::Pending| rquickjs::Error::Exception)?;
+    // SAFETY: a live value of this context whose reference goes to the new owner.
+    let fetch = unsafe { rquickjs::Value::from_raw(ctx.clone(), fetch.into_raw()) };
+    web::install(&ctx, web::WebHost { charge: alloc::fits, used: Some(alloc::used), fetch: fetch.into_function() })
 }
 
 /// The polite path of the clocks, and the place from which the collector is tuned. True makes the engine throw what the

@@ -2,7 +2,7 @@
 //! request is a call like one of a tool: it starts when made, counts among those in flight, and is waited for as one.
 
 use std::cell::Cell;
-use std::ffi::{CString, c_int};
+use std::ffi::c_int;
 
 use codemode_protocol::{OutboundRequest, OutboundResponse, text};
 use rquickjs::qjs;
@@ -37,7 +37,6 @@ impl Outbound {
 /// The function that `fetch` calls: `(method, url, [[name, value]…], bytes | null, register)`. `register` is called
 /// with a function to be called when the program gives the request up, and may return one that takes that back. A promise of `{status, statusText, headers,
 /// body}`.
-#[allow(dead_code, reason = "`fetch` is installed with the rest of the Web surface")]
 pub(super) fn hook(cx: Cx) -> Js<Val> {
     cx.function(fetch, c"", 5, 0, &[])
 }
@@ -100,7 +99,7 @@ fn prepare(state: &State, args: &[Val]) -> Js<(String, OutboundRequest)> {
     let outbound = &state.outbound;
     let [method, url, headers, body, ..] = args else { return Err(cx.throw_type_error(c"fetch is called wrongly")) };
     if outbound.mode.get() == OutboundSpec::Blocked {
-        return Err(fail(cx, text::NETWORK_OFF));
+        return Err(state.captured.throw_type_error(cx, text::NETWORK_OFF));
     }
     let mut request =
         OutboundRequest { method: method.to_text()?, url: url.to_text()?, headers: Vec::new(), body: None };
@@ -111,14 +110,18 @@ fn prepare(state: &State, args: &[Val]) -> Js<(String, OutboundRequest)> {
     let address = text::cut(&format!("{} {}", request.method, request.url), ADDRESS_BYTES).into_owned();
     let (size, bound) = (head_bytes(&request), HEAD_BYTES);
     if size > bound {
-        return Err(fail(cx, &text::outbound_too_large("request head", &address, size, bound)));
+        return Err(state
+            .captured
+            .throw_type_error(cx, &text::outbound_too_large("request head", &address, size, bound)));
     }
     if body.is_object() {
         let Some(binary) = Binary::of(state, body) else { return Err(cx.throw_type_error(c"the body is not binary")) };
         let bytes = binary.bytes(cx);
         let (size, bound) = (bytes.len() as u64, outbound.body_bytes.get());
         if size > bound {
-            return Err(fail(cx, &text::outbound_too_large("request body", &address, size, bound)));
+            return Err(state
+                .captured
+                .throw_type_error(cx, &text::outbound_too_large("request body", &address, size, bound)));
         }
         let _charge = Charge::of(bytes.len());
         request.body = Some(bytes.to_vec());
@@ -129,7 +132,8 @@ fn prepare(state: &State, args: &[Val]) -> Js<(String, OutboundRequest)> {
 /// What `fetch` gets for the host's answer.
 pub(super) fn read(state: &State, outcome: Result<OutboundResponse, String>) -> Js<Val> {
     let cx = state.cx;
-    let OutboundResponse { status, status_text, headers, body } = outcome.map_err(|message| fail(cx, &message))?;
+    let OutboundResponse { status, status_text, headers, body } =
+        outcome.map_err(|message| state.captured.throw_type_error(cx, &message))?;
     let headers = serde_json::to_string(&headers).unwrap_or_else(|_| "[]".to_owned());
     // Inherits nothing, so that nothing of the program's is asked whether it is a promise.
     let response = cx.bare_object()?;
@@ -143,11 +147,6 @@ pub(super) fn read(state: &State, outcome: Result<OutboundResponse, String>) -> 
 fn head_bytes(request: &OutboundRequest) -> u64 {
     let headers: usize = request.headers.iter().map(|(name, value)| name.len() + value.len() + 8).sum();
     (request.method.len() + request.url.len() + headers) as u64
-}
-
-fn fail(cx: Cx, message: &str) -> Pending {
-    let message = CString::new(message.replace('\0', " ")).unwrap_or_default();
-    cx.throw_type_error(&message)
 }
 
 /// Bytes of a request's method and address that texts show.

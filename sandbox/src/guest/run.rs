@@ -75,6 +75,7 @@ fn finish(state: &State, spec: &RunSpec, end: End) -> DoneFrame {
 
 /// What is new for a run and stays for the calls that follow it.
 fn begin_run(state: &State, spec: &mut RunSpec) {
+    super::web::reset_for_run(&state.cx.ctx());
     begin(state, spec);
     state.error.replace(state.captured.error.clone());
     state.modules.begin(std::mem::take(&mut spec.modules), stack_bytes(spec));

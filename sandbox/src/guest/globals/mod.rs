@@ -1,10 +1,7 @@
 //! The global surface that the engine itself does not bring, or brings in a form that a sandbox cannot have. All of it
-//! is made once, in the zygote.
-//!
-//! Places for later: timers, the Web surface and `fetch` install here; their prelude in JavaScript is evaluated here.
+//! is made once, in the zygote. What browsers have is the [Web surface](super::web)'s.
 
 mod code_generation;
-mod performance;
 mod random;
 
 use std::ffi::c_int;
@@ -20,8 +17,7 @@ use super::js::{Cx, Js, Val};
 pub(super) fn install(cx: Cx) -> Js<()> {
     console::install(cx)?;
     code_generation::install(cx)?;
-    random::install(cx)?;
-    performance::install(cx)
+    random::install(cx)
 }
 
 /// Names an object for `Object.prototype.toString`.

@@ -162,3 +162,20 @@ fn prepare_stack_trace_and_odd_stacks_do_no_harm() {
         assert_eq!(run(code).error(), (Termination::Threw, "x"), "{code}");
     }
 }
+
+#[test]
+fn stacks_show_no_frames_of_the_web_surface() {
+    for code in [
+        "async () => { structuredClone(() => {}) }",
+        "async () => { structuredClone({ get a() { throw new Error('mine') } }) }",
+        "async () => { await new Promise((_, fail) => setTimeout(() => fail(new Error('timer')))) }",
+        "async () => { new EventTarget().addEventListener('x', {}, { get once() { throw new Error('deep') } }) }",
+        "async () => { new Response(1, { status: 7 }) }",
+    ] {
+        let ran = run(code);
+        let details = ran.done().details.as_ref().unwrap();
+        let stack = details.stack.as_deref().unwrap();
+        assert!(!stack.contains("null") && stack.contains("program.js:1:"), "{code}: {stack}");
+        assert_eq!(details.line, Some(1), "{code}");
+    }
+}

@@ -137,11 +137,6 @@ pub(super) fn run_in_fork(spec: &RunSpec, host: impl FnMut(&str, &str, &str) -> 
         let _ = std::panic::catch_unwind(|| {
             stacker::grow(10 << 20, || {
                 let mut engine = Engine::new().unwrap();
-                if spec.outbound == OutboundSpec::Host {
-                    let cx = engine.state.cx;
-                    let hook = crate::guest::outbound::hook(cx).unwrap_or_else(|_| panic!("no memory"));
-                    cx.global().define(c"hook", hook, 0).unwrap_or_else(|_| panic!("no memory"));
-                }
                 serve(&mut engine, theirs.as_raw_fd(), true)
             })
         });

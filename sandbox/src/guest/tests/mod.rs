@@ -10,3 +10,4 @@ mod modules;
 mod outbound;
 mod result;
 mod scope;
+mod timers;

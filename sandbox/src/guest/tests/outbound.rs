@@ -1,8 +1,8 @@
-//! What `fetch` calls for each hop (CONTRACT section 10).
+//! `fetch` and the host (CONTRACT section 10).
 
 use codemode_protocol::{OutboundResponse, Termination, text};
 
-use super::harness::{Answer, FETCH, Ran, host, run_in_fork, spec};
+use super::harness::{Answer, FETCH, Ran, host, run_in_fork, run_spec, spec};
 use crate::frame::{OutboundSpec, RunSpec};
 
 fn outbound(code: &str) -> RunSpec {
@@ -11,8 +11,14 @@ fn outbound(code: &str) -> RunSpec {
 
 fn run(code: &str) -> Ran {
     run_in_fork(&outbound(code), |provider, tool, args| match (provider, args) {
-        (FETCH, "https://fails/") => Answer::Rejection("no such host".into()),
+        (FETCH, "https://fails/") => Answer::Rejection(NO_SUCH_HOST.repeat(40)),
         (FETCH, "https://never/") => Answer::Never,
+        (FETCH, "https://moved/") => Answer::Response(OutboundResponse {
+            status: 303,
+            status_text: String::new(),
+            headers: vec![("location".into(), "//h/there".into())],
+            body: Vec::new(),
+        }),
         (FETCH, url) => Answer::Response(OutboundResponse {
             status: 201,
             status_text: "Made".into(),
@@ -26,16 +32,29 @@ fn run(code: &str) -> Ran {
 #[test]
 fn a_request_goes_to_the_host_and_its_response_comes_back() {
     let ran = run("async () => {
-        const { status, statusText, headers, body } =
-            await hook('POST', 'https://h/', [['x', '1'], ['x', '2']], new Uint8Array([9, 0, 255, 9]).subarray(1, 3));
-        return [status, statusText, headers, String.fromCharCode(...body)];
+        const response = await fetch('https://h/#part', {
+            method: 'post', headers: [['x', '1'], ['x', '2']], body: new Uint8Array([9, 0, 255, 9]).subarray(1, 3),
+        });
+        const { status, statusText, headers, url } = response;
+        return [status, statusText, headers.get('a'), url, await response.text()];
     }");
-    assert_eq!(ran.result(), "[[201,\"Made\",[[[[\"a\",\"\\\"ö\\\"\"]],[[\"a\",\"2\"]]]],\"POST https://h/\"]]");
+    assert_eq!(ran.result(), "[[201,\"Made\",\"\\\"ö\\\", 2\",\"https://h/\",\"POST https://h/\"]]");
     let [request] = ran.fetches.as_slice() else { panic!("{ran:?}") };
     assert_eq!((request.method.as_str(), request.url.as_str()), ("POST", "https://h/"));
     assert_eq!(request.headers, [("x".to_owned(), "1".to_owned()), ("x".to_owned(), "2".to_owned())]);
     assert_eq!(request.body.as_deref(), Some(&[0, 255][..]));
     assert!(ran.waits >= 1, "the clock stands meanwhile");
+}
+
+#[test]
+fn each_hop_of_a_redirect_goes_through_the_host() {
+    let ran = run("async () => {
+        const response = await fetch('https://moved/', { method: 'POST', body: 'b' });
+        return [response.url, response.redirected, await response.text()];
+    }");
+    assert_eq!(ran.result(), "[[\"https://h/there\",true,\"GET https://h/there\"]]");
+    let hops: Vec<_> = ran.fetches.iter().map(|hop| (&*hop.method, &*hop.url, hop.body.is_some())).collect();
+    assert_eq!(hops, [("POST", "https://moved/", true), ("GET", "https://h/there", false)]);
 }
 
 #[test]
@@ -46,37 +65,67 @@ fn failures_are_type_errors_that_a_program_can_catch() {
         ));
         (ran.result().to_owned(), ran.fetches.len())
     };
-    assert_eq!(caught("hook('GET', 'https://fails/', [], null)"), ("[[true,\"no such host\"]]".to_owned(), 1));
+    let message = NO_SUCH_HOST.repeat(40);
+    assert_eq!(caught("fetch('https://fails/')"), (format!("[[true,\"{message}\"]]"), 1));
     let large = text::outbound_too_large("request body", "PUT https://h/", 1001, 1000);
     let expected = format!("[[true,\"{large}\"]]");
-    assert_eq!(caught("hook('PUT', 'https://h/', [], new Uint8Array(1001))"), (expected, 0));
-    let (found, sent) = caught("hook('PUT', 'https://h/', [['a', 'x'.repeat(3e5)]], null)");
-    assert!(found.contains("The request head of PUT https://h/ takes ") && sent == 0, "{found}");
+    assert_eq!(caught("fetch('https://h/', { method: 'PUT', body: new Uint8Array(1001) })"), (expected, 0));
+    let (found, sent) = caught("fetch('https://h/', { headers: { a: 'x'.repeat(3e5) } })");
+    assert!(found.contains("The request head of GET https://h/ takes ") && sent == 0, "{found}");
+}
+
+#[test]
+fn without_network_access_only_data_can_be_fetched() {
+    let code = "async () => {
+        const failed = (address, init) => fetch(address, init).catch((error) => [error instanceof TypeError, error.message]);
+        return [
+            await (await fetch('data:text/plain;base64,aGk=')).text(),
+            await failed('https://h/'),
+            await failed('http://h/', { method: 'POST', body: 'b' }),
+            await failed('file:///etc/passwd'),
+        ];
+    }";
+    let ran = run_spec(&spec(code));
+    let off = format!("[[true,\"{}\"]]", text::NETWORK_OFF);
+    let file = "[[true,\"Fetch API cannot load: file:///etc/passwd\"]]";
+    assert_eq!(ran.result(), format!("[[\"hi\",{off},{off},{file}]]"));
+    assert!(ran.fetches.is_empty());
+    let ran =
+        run("async () => [await (await fetch('data:,hi')).text(), await fetch('file:///x').catch((e) => e.name)]");
+    assert_eq!(ran.result(), "[[\"hi\",\"TypeError\"]]");
+    assert!(ran.fetches.is_empty());
 }
 
 #[test]
 fn a_request_that_is_given_up_is_told_to_the_host_and_holds_up_nothing() {
     let ran = run("async () => {
-        let stop;
-        const pending = hook('GET', 'https://never/', [], null, (give) => { stop = give });
+        const controller = new AbortController();
+        const pending = fetch('https://never/', { signal: controller.signal });
         await null;
-        stop(); stop();
-        return pending.catch((error) => error.message);
+        controller.abort(); controller.abort();
+        return pending.catch((error) => error.name);
     }");
-    assert_eq!((ran.result(), ran.aborted.is_empty()), ("\"given up\"", false));
+    assert_eq!(ran.result(), "\"AbortError\"");
+    let ran = run("async () => {
+        const signal = AbortSignal.timeout(1);
+        return fetch('https://never/', { signal }).catch((error) => [error.name, error === signal.reason]);
+    }");
+    assert_eq!((ran.result(), ran.aborted.as_slice()), ("[[\"TimeoutError\",true]]", &[1][..]));
 }
 
 #[test]
 fn requests_share_the_bound_in_flight_with_other_calls() {
     let mut spec = outbound(
         "async () => {
-        const stops = [];
-        const first = hook('GET', 'https://h/1', [], null);
-        const taken = hook('GET', 'https://h/2', [], null, (give) => stops.push(give));
+        const controller = new AbortController();
+        const first = fetch('https://h/1');
+        const taken = fetch('https://h/2', controller).catch(({ name }) => name);
+        // So that both are on their way.
+        await new Promise(queueMicrotask);
         const last = api.echo(3);
-        stops[0]();
+        controller.abort();
         await first;
-        return await last;
+        return [await taken, await last];
     }",
     );
     spec.calls_in_flight = 1;
@@ -93,6 +142,9 @@ fn requests_share_the_bound_in_flight_with_other_calls() {
             _ => host(provider, tool, args),
         }
     });
-    assert_eq!((ran.done().termination, ran.result()), (Termination::Completed, "[[3]]"));
+    assert_eq!((ran.done().termination, ran.result()), (Termination::Completed, "[[\"AbortError\",[[3]]]]"));
     assert_eq!(seen, ["https://h/1", "[3]"], "what was given up before it went out never goes");
 }
+
+/// Repeated it is longer than the engine's own messages can be.
+const NO_SUCH_HOST: &str = "no such höst ";
