@@ -303,3 +303,19 @@ async fn retained_executions_hold_no_permit() {
     }
     pool.dispose().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn timers_go_on_inside_calls_only() {
+    let pool = pool().await;
+    let code = "async () => {
+        const seen = [];
+        setTimeout(() => { seen.push('left behind'); console.log('fired') }, 1);
+        return { look: () => seen.length, wait: async (ms) => { await scheduler.wait(ms); return seen } };
+    }";
+    let outcome = retain(&pool, code).await;
+    assert!(outcome.logs.is_empty());
+    assert_eq!(result(&call(&pool, &outcome, 0, "[]").await.unwrap()), "0");
+    let waited = call(&pool, &outcome, 1, "[5]").await.unwrap();
+    assert_eq!((result(&waited), waited.logs.len()), ("[[\"left behind\"]]", 1));
+    pool.dispose().await;
+}

@@ -10,11 +10,12 @@ use std::{
 };
 
 use codemode_protocol::{
-    ErrorCode, ExecuteRequest, Executor, Host, HostCallError, Limits, OutboundMode, ProviderDescriptor, Termination,
-    TimeBound, text,
+    ErrorCode, ExecuteRequest, Executor, Host, HostCallError, Limits, Outbound, OutboundMode, OutboundRequest,
+    OutboundResponse, ProviderDescriptor, Termination, TimeBound, text,
 };
 
 use codemode_sandbox::{PoolExecutor, PoolOptions};
+use futures_util::future::{BoxFuture, FutureExt};
 
 use crate::common::{children, host, options, pool, pool_with, quick_host, request, run, start, text as result, until};
 
@@ -258,5 +259,56 @@ async fn a_request_brings_modules_or_gets_those_of_the_pool() {
     assert_eq!((ended.termination, ended.error), (Termination::Timeout, Some(text::timed_out(300))));
     let refused = run(Some(modules(&"x".repeat(65)))).await.unwrap_err();
     assert_eq!(refused.code, ErrorCode::InvalidRequest);
+    pool.dispose().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn requests_go_to_the_callers_function_and_nowhere_else() {
+    struct Site;
+    impl Outbound for Site {
+        fn fetch(&self, request: OutboundRequest) -> BoxFuture<'static, Result<OutboundResponse, String>> {
+            let (status, headers) = match request.url.as_str() {
+                "https://site/old" => (308, vec![("location".to_owned(), "/new".to_owned())]),
+                _ => (200, vec![("content-type".to_owned(), "application/json".to_owned())]),
+            };
+            let body = request.body.unwrap_or_default();
+            async move {
+                tokio::time::sleep(Duration::from_millis(150)).await;
+                Ok(OutboundResponse { status, status_text: String::new(), headers, body })
+            }
+            .boxed()
+        }
+    }
+    let pool = pool().await;
+    let code = "async () => {
+        const response = await fetch('https://site/old', { method: 'POST', body: JSON.stringify({ a: [1] }) });
+        return [response.url, await response.json()];
+    }";
+    let stub = ExecuteRequest { outbound: OutboundMode::Stub, timeout: TimeBound::Milliseconds(250), ..request(code) };
+    let outcome = pool.execute(stub, Host { outbound: Some(Arc::new(Site)), ..Host::default() }).await.unwrap();
+    assert_eq!(result(&outcome), "[[\"https://site/new\",{\"a\":[[1]]}]]", "and the clock stands meanwhile");
+    let code = "async () => {
+        const failed = await fetch('https://site/').catch((error) => error.message);
+        return [failed, await (await fetch('data:,x')).text()];
+    }";
+    for outbound in [OutboundMode::Blocked, OutboundMode::Default] {
+        let outcome = pool.execute(ExecuteRequest { outbound, ..request(code) }, Host::default()).await.unwrap();
+        assert_eq!(result(&outcome), format!("[[\"{}\",\"x\"]]", text::NETWORK_OFF));
+    }
+    pool.dispose().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_that_waits_for_its_timer_is_on_the_clock_and_uses_no_cpu() {
+    let pool = pool().await;
+    let bounded = |code| ExecuteRequest { timeout: TimeBound::Milliseconds(300), ..request(code) };
+    let outcome = pool.execute(bounded("async () => scheduler.wait(100)"), Host::default()).await.unwrap();
+    assert_eq!(outcome.termination, Termination::Completed, "{outcome:?}");
+    assert!(outcome.stats.wall_ms >= 99.0 && outcome.stats.cpu_ms < 50.0, "{:?}", outcome.stats);
+    let never = host(|_| std::future::pending());
+    let code = "async () => { setInterval(() => {}, 10); await api.never() }";
+    let outcome = pool.execute(bounded(code), never).await.unwrap();
+    let expected = (Termination::Timeout, Some(text::timed_out(300)));
+    assert_eq!((outcome.termination, outcome.error), expected);
     pool.dispose().await;
 }
