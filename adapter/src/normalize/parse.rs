@@ -47,50 +47,65 @@ pub(super) fn shape(source: &str, budget: &mut Budget) -> Shape {
     if source.contains(HTML_COMMENT) {
         bound.work *= 2;
     }
-    if source.len() > LONGEST || bound.nesting > DEEPEST || bound.work > budget.work {
-        return if bound.lone_arrow { Shape::Arrow } else { Shape::Other };
-    }
-    budget.work -= bound.work;
-    with_program(source, bound.nesting, shape_of).unwrap_or(Shape::Other)
+    let parsed = if source.len() > LONGEST || bound.nesting > DEEPEST || bound.work > budget.work {
+        Err(Unparsed::Cost)
+    } else {
+        budget.work -= bound.work;
+        with_program(source, bound.nesting, shape_of)
+    };
+    parsed.unwrap_or_else(|reason| match reason {
+        Unparsed::Cost if bound.lone_arrow => Shape::Arrow,
+        _ => Shape::Other,
+    })
 }
 
-/// What `read` makes of the program that `source` is; `None` when it does not parse.
-///
-/// `nesting` is the bound of [`scan`](scan()).
-pub(super) fn with_program<R>(source: &str, nesting: u64, read: impl Fn(&Program<'_>) -> R) -> Option<R> {
+/// Why there is no program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unparsed {
+    /// The text is no JavaScript module.
+    Syntax,
+    /// It would take too long, or went wrong: nobody knows what the text is.
+    Cost,
+}
+
+/// What `read` makes of the program that `source` is. `nesting` is the bound of [`scan`](scan()).
+pub(super) fn with_program<R>(source: &str, nesting: u64, read: impl Fn(&Program<'_>) -> R) -> Result<R, Unparsed> {
     let stack = STACK_BASE + usize::try_from(nesting).unwrap_or(usize::MAX).saturating_mul(STACK_PER_STEP);
     let parse = || stacker::maybe_grow(stack, stack, || parse(source, read));
     // A parser that fails on some text has not parsed it; the gateway around us lives on.
     catch_unwind(AssertUnwindSafe(parse)).unwrap_or_else(|_| {
-        tracing::error!(bytes = source.len(), "the parser panicked; the program runs as if it did not parse");
-        None
+        tracing::error!(bytes = source.len(), "the parser panicked; the program runs as if it were too long for it");
+        Err(Unparsed::Cost)
     })
 }
 
-fn parse<R>(source: &str, read: impl Fn(&Program<'_>) -> R) -> Option<R> {
-    parse_once(source, &read).or_else(|| {
+fn parse<R>(source: &str, read: impl Fn(&Program<'_>) -> R) -> Result<R, Unparsed> {
+    match parse_once(source, &read) {
         // Modules have no HTML comments, so this is three operators; the parser refuses them where a line begins. With
         // another one in their middle they have the same structure in the same places.
-        source.contains(HTML_COMMENT).then(|| parse_once(&source.replace(HTML_COMMENT, "<~--"), &read)).flatten()
-    })
+        Err(Unparsed::Syntax) if source.contains(HTML_COMMENT) => {
+            parse_once(&source.replace(HTML_COMMENT, "<~--"), &read)
+        }
+        parsed => parsed,
+    }
 }
 
-fn parse_once<R>(source: &str, read: &impl Fn(&Program<'_>) -> R) -> Option<R> {
+fn parse_once<R>(source: &str, read: &impl Fn(&Program<'_>) -> R) -> Result<R, Unparsed> {
     let allocator = Allocator::default();
     let options = ParseOptions { parse_regular_expression: true, ..ParseOptions::default() };
     let parsed = Parser::new(&allocator, source, SourceType::mjs()).with_options(options).parse();
-    if parsed.panicked || !parsed.diagnostics.is_empty() {
-        return None;
-    }
     let is_no_space = |span: &Span| span.source_text(source).contains(NO_SPACE);
-    if parsed.irregular_whitespaces.iter().any(is_no_space) {
-        return None;
+    if parsed.panicked || !parsed.diagnostics.is_empty() || parsed.irregular_whitespaces.iter().any(is_no_space) {
+        return Err(Unparsed::Syntax);
     }
     let examination = examine(&parsed.program);
-    if examination.refused || examination.steps > STEPS {
-        return None;
+    if examination.refused {
+        return Err(Unparsed::Syntax);
     }
-    has_no_early_error(&parsed.program).then(|| read(&parsed.program))
+    if examination.steps > STEPS {
+        return Err(Unparsed::Cost);
+    }
+    if has_no_early_error(&parsed.program) { Ok(read(&parsed.program)) } else { Err(Unparsed::Syntax) }
 }
 
 fn shape_of(program: &Program<'_>) -> Shape {
