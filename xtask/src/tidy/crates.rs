@@ -10,6 +10,7 @@ use crate::repository::Repository;
 const DOCUMENT: &str = "ARCHITECTURE.md";
 const CRATES: &str = "| folder | crate |";
 const NAMES: &str = "| under | must not name |";
+const DEPENDENCIES: &str = "| for | crate |";
 
 /// One row of the table of crates.
 struct Row<'a> {
@@ -109,4 +110,20 @@ pub(super) fn names(_: &Repository, files: &[TextFile]) -> Result<Vec<String>> {
         }
     }
     Ok(findings)
+}
+
+/// The table of dependencies names every crate of others that a manifest names, and no other.
+pub(super) fn dependencies(repository: &Repository, files: &[TextFile]) -> Result<Vec<String>> {
+    let rows = document_table(files, DEPENDENCIES)?;
+    let listed: BTreeSet<&str> = rows.iter().filter_map(|row| row.get(1)).flat_map(|cell| code_spans(cell)).collect();
+    let packages = repository.packages();
+    let used: BTreeSet<&str> = packages
+        .iter()
+        .flat_map(|package| &package.dependencies)
+        .map(|dependency| dependency.name.as_str())
+        .filter(|name| !packages.iter().any(|package| package.name == *name))
+        .collect();
+    let missing = used.difference(&listed).map(|name| format!("{DOCUMENT}: the table of dependencies misses `{name}`"));
+    let stale = listed.difference(&used).map(|name| format!("{DOCUMENT}: no manifest names the dependency `{name}`"));
+    Ok(missing.chain(stale).collect())
 }

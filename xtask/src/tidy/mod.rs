@@ -32,9 +32,10 @@ impl TextFile {
 
 type Check = fn(&Repository, &[TextFile]) -> Result<Vec<String>>;
 
-const CHECKS: [(&str, Check); 6] = [
+const CHECKS: [(&str, Check); 7] = [
     ("imports between crates", crates::imports),
     ("what a crate must not name", crates::names),
+    ("reasons for dependencies", crates::dependencies),
     ("files: length, words, paths", files::check),
     ("contract texts in one place", texts::check),
     ("lock files without addresses", locks::check),
