@@ -155,6 +155,25 @@ fn no_text_of_a_mebibyte_stalls_the_gateway() {
     println!("the slowest took {:?}: {}", slowest.0, slowest.1);
 }
 
+#[test]
+fn a_small_program_takes_no_time() {
+    let line =
+        "const page = await github.list_issues({ repo: 'octo/cat', page: 1 }).then((all) => all.map((x) => x.id));\n";
+    let code =
+        format!("{}1", (0..18).map(|index| line.replace("page =", &format!("page{index} ="))).collect::<String>());
+    let mut times: Vec<Duration> = (0..101)
+        .map(|_| {
+            let start = Instant::now();
+            normalize_code(&code);
+            start.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    // Ten times what a release build may take; without optimisation it takes as much again and more.
+    let bound = Duration::from_millis(if cfg!(debug_assertions) { 20 } else { 1 });
+    assert!(times[50] < bound, "{} bytes took {:?} at the median", code.len(), times[50]);
+}
+
 type Flood = (&'static str, String, fn(usize) -> String, String);
 
 /// Texts that are long in one way: a name, a beginning, a piece that is repeated, an end.
