@@ -188,6 +188,7 @@ pub(crate) fn send_message(socket: RawFd, bytes: &[u8], fds: &[RawFd], flags: i3
 }
 
 /// Receives one message into `buffer`; the length is 0 when the peer is gone. Waits, unless `flags` has `MSG_DONTWAIT`.
+/// When not all of its descriptors could be taken, because this process may have no more, there are none.
 pub(crate) fn receive_message(socket: RawFd, buffer: &mut [u8], flags: i32) -> io::Result<(usize, Vec<OwnedFd>)> {
     let mut control = ControlBuffer::new();
     let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
@@ -217,6 +218,9 @@ pub(crate) fn receive_message(socket: RawFd, buffer: &mut [u8], flags: i32) -> i
             }
             message = libc::CMSG_NXTHDR(&raw const header, found);
         }
+    }
+    if header.msg_flags & libc::MSG_CTRUNC != 0 {
+        fds.clear();
     }
     if header.msg_flags & libc::MSG_TRUNC != 0 {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "a message longer than the longest that is sent"));

@@ -4,7 +4,10 @@
 //! A run passes three stations: the queue until it has a permit, then the line for a child, then running. Only the
 //! queue is bounded, because permits bound the other two. Waiting in either ends with the wait bound.
 
-use std::{collections::VecDeque, time::Duration};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Duration,
+};
 
 use crate::zygote::ChildId;
 
@@ -64,13 +67,23 @@ pub(crate) enum Action {
     },
     /// Nobody will use this child.
     Kill(ChildId),
+    /// The zygote does not answer: kill it and report [`Machine::zygote_down`].
+    KillZygote,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Zygote {
     Starting,
-    Up { since: Duration },
-    Down { retry_at: Duration },
+    Up {
+        since: Duration,
+    },
+    /// It is being killed.
+    Condemned {
+        since: Duration,
+    },
+    Down {
+        retry_at: Duration,
+    },
     Gone,
 }
 
@@ -87,11 +100,23 @@ pub(crate) struct Machine {
     zygote: Zygote,
     /// Starts that failed, or were followed by an early end, in a row.
     zygote_failures: u32,
-    /// Forks that failed, and children that died before they had a run, in a row.
+    /// Children that died before they had a run, in a row.
     child_failures: u32,
     no_fork_before: Duration,
+    /// Bursts of forks that failed, in a row.
+    fork_failures: u32,
+    fork_retry_at: Duration,
+    /// Forks of lower ids belong to a burst whose failure is counted.
+    counted_below: ChildId,
     next_child: u64,
-    forking: usize,
+    /// Forks without an answer, and when they were asked for.
+    forking: BTreeMap<ChildId, Duration>,
+    /// When a fork was last answered.
+    answered: Duration,
+    /// When the zygote last said anything.
+    heard: Duration,
+    /// Since when a child is asked for while there is none.
+    dry_since: Option<Duration>,
     /// Oldest first: the one that has had most time to warm up.
     idle: VecDeque<ChildId>,
     queue: VecDeque<Waiting>,
@@ -111,7 +136,7 @@ pub(crate) struct Census {
     pub(crate) running: usize,
     /// Runs that wait for a permit or a child.
     pub(crate) waiting: usize,
-    /// Whether there is a zygote.
+    /// Whether there is a zygote, and children come when they are asked for.
     pub(crate) supplied: bool,
 }
 
@@ -124,8 +149,14 @@ impl Machine {
             zygote_failures: 0,
             child_failures: 0,
             no_fork_before: Duration::ZERO,
+            fork_failures: 0,
+            fork_retry_at: Duration::ZERO,
+            counted_below: ChildId(0),
             next_child: 0,
-            forking: 0,
+            forking: BTreeMap::new(),
+            answered: Duration::ZERO,
+            heard: Duration::ZERO,
+            dry_since: None,
             idle: VecDeque::new(),
             queue: VecDeque::new(),
             line: VecDeque::new(),
@@ -179,25 +210,42 @@ impl Machine {
         self.serve(now);
     }
 
-    /// A child is there. `false` means that nobody asked for it.
+    /// A child is there. One that was given up is taken all the same, if there is use for it.
     pub(crate) fn forked(&mut self, child: ChildId, now: Duration) {
-        self.forking = self.forking.saturating_sub(1);
+        let asked = self.fork_answered(child, now);
+        if !asked && self.idle.len() >= self.wanted() {
+            self.actions.push_back(Action::Kill(child));
+            return;
+        }
+        self.fork_failures = 0;
+        self.dry_since = None;
         self.idle.push_back(child);
         self.serve(now);
     }
 
-    /// A child could not be made.
-    pub(crate) fn fork_failed(&mut self, now: Duration) {
-        self.forking = self.forking.saturating_sub(1);
-        self.child_failed(now);
+    /// A child could not be made, or not be handed over.
+    pub(crate) fn fork_failed(&mut self, child: ChildId, now: Duration) {
+        if self.fork_answered(child, now) {
+            self.count_fork_failure(child, now);
+        }
     }
 
-    /// A child has ended. Only one without a run is news here.
+    /// The zygote has said something, whatever it was.
+    pub(crate) fn heard(&mut self, now: Duration) {
+        self.heard = now;
+    }
+
+    /// A child has ended that [`Machine::forked`] was told of.
     pub(crate) fn exited(&mut self, child: ChildId, now: Duration) {
         let before = self.idle.len();
         self.idle.retain(|idle| *idle != child);
         if self.idle.len() < before {
             self.child_failed(now);
+            self.supply(now);
+        } else if self.fork_failures > 0 {
+            // What it held may be what the next fork needs.
+            self.fork_failures = 0;
+            self.fork_retry_at = now;
             self.supply(now);
         }
     }
@@ -208,6 +256,7 @@ impl Machine {
             return;
         }
         self.zygote = Zygote::Up { since: now };
+        self.dry_since = None;
         self.supply(now);
     }
 
@@ -216,7 +265,7 @@ impl Machine {
         if let Zygote::Gone = self.zygote {
             return;
         }
-        if let Zygote::Up { since } = self.zygote
+        if let Zygote::Up { since } | Zygote::Condemned { since } = self.zygote
             && now.saturating_sub(since) >= STABLE_AFTER
         {
             self.zygote_failures = 0;
@@ -225,7 +274,7 @@ impl Machine {
         self.zygote_failures += 1;
         self.zygote = Zygote::Down { retry_at };
         self.idle.clear();
-        self.forking = 0;
+        self.forking.clear();
         self.advance(now);
     }
 
@@ -237,6 +286,7 @@ impl Machine {
             self.zygote = Zygote::Starting;
             self.actions.push_back(Action::StartZygote);
         }
+        self.look_at_forks(now);
         let late = |waiting: &Waiting| waiting.deadline <= now;
         let expired: Vec<_> = self.line.iter().chain(&self.queue).filter(|waiting| late(waiting)).copied().collect();
         self.line.retain(|waiting| !late(waiting));
@@ -253,10 +303,15 @@ impl Machine {
     pub(crate) fn next_deadline(&self, now: Duration) -> Option<Duration> {
         let zygote = match self.zygote {
             Zygote::Down { retry_at } => Some(retry_at),
-            Zygote::Up { .. } if self.missing() > 0 && self.no_fork_before > now => Some(self.no_fork_before),
-            _ => None,
+            Zygote::Up { .. } => {
+                let fork = self.no_fork_before.max(self.fork_retry_at);
+                let fork = (fork > now && self.missing() > 0).then_some(fork);
+                fork.into_iter().chain(self.forks_due()).min()
+            }
+            Zygote::Starting | Zygote::Condemned { .. } | Zygote::Gone => None,
         };
-        let waiting = self.line.iter().chain(&self.queue).map(|waiting| waiting.deadline).min();
+        // Those in the queue came in this order and wait equally long.
+        let waiting = self.line.iter().chain(self.queue.front()).map(|waiting| waiting.deadline).min();
         zygote.into_iter().chain(waiting).min()
     }
 
@@ -270,12 +325,12 @@ impl Machine {
     }
 
     /// What stands where.
-    pub(crate) fn census(&self) -> Census {
+    pub(crate) fn census(&self, now: Duration) -> Census {
         Census {
             idle: self.idle.len(),
             running: self.running,
             waiting: self.line.len() + self.queue.len(),
-            supplied: matches!(self.zygote, Zygote::Up { .. }),
+            supplied: matches!(self.zygote, Zygote::Up { .. }) && !self.is_dry(now),
         }
     }
 
@@ -306,21 +361,85 @@ impl Machine {
 
     fn supply(&mut self, now: Duration) {
         let missing = self.missing();
-        if missing == 0 || now < self.no_fork_before || !matches!(self.zygote, Zygote::Up { .. }) {
+        if missing == 0
+            || now < self.no_fork_before.max(self.fork_retry_at)
+            || !matches!(self.zygote, Zygote::Up { .. })
+        {
             return;
         }
         let first = ChildId(self.next_child);
         self.next_child += missing as u64;
-        self.forking += missing;
+        self.forking.extend((first.0..self.next_child).map(|child| (ChildId(child), now)));
+        if self.idle.is_empty() {
+            self.dry_since.get_or_insert(now);
+        }
         let count = u32::try_from(missing).unwrap_or(u32::MAX);
         self.actions.push_back(Action::Fork { first, count });
     }
 
     fn missing(&self) -> usize {
-        (self.capacity.warm + self.line.len()).saturating_sub(self.idle.len() + self.forking)
+        self.wanted().saturating_sub(self.idle.len() + self.forking.len())
+    }
+
+    fn wanted(&self) -> usize {
+        self.capacity.warm + self.line.len()
+    }
+
+    /// Whether children that are asked for have not come for some time.
+    fn is_dry(&self, now: Duration) -> bool {
+        let long = self.dry_since.is_some_and(|since| now.saturating_sub(since) >= DRY_AFTER);
+        long && self.idle.is_empty() && self.wanted() > 0
+    }
+
+    /// Whether `child` was asked for. The zygote answers in order, so that one before it without an answer has failed.
+    fn fork_answered(&mut self, child: ChildId, now: Duration) -> bool {
+        self.answered = now;
+        let later = self.forking.split_off(&child);
+        let lost = std::mem::replace(&mut self.forking, later);
+        for lost in lost.into_keys() {
+            self.count_fork_failure(lost, now);
+        }
+        self.forking.remove(&child).is_some()
+    }
+
+    /// When the oldest fork without an answer is given up.
+    fn forks_due(&self) -> Option<Duration> {
+        self.forking.values().next().map(|asked| self.answered.max(*asked) + FORK_BOUND)
+    }
+
+    /// A zygote that answers no fork has lost them; one that says nothing at all is of no use.
+    fn look_at_forks(&mut self, now: Duration) {
+        let Zygote::Up { since } = self.zygote else { return };
+        if self.forks_due().is_none_or(|due| due > now) {
+            return;
+        }
+        let asked = self.forking.values().next().copied().unwrap_or_default();
+        if self.heard > asked.max(self.answered) {
+            for lost in std::mem::take(&mut self.forking).into_keys() {
+                self.count_fork_failure(lost, now);
+            }
+        } else {
+            self.zygote = Zygote::Condemned { since };
+            // They end with it.
+            self.idle.clear();
+            self.forking.clear();
+            self.actions.push_back(Action::KillZygote);
+        }
+    }
+
+    /// Counts one failure for all forks that were asked for until now.
+    fn count_fork_failure(&mut self, child: ChildId, now: Duration) {
+        if child >= self.counted_below {
+            self.counted_below = ChildId(self.next_child);
+            self.fork_failures += 1;
+            self.fork_retry_at = now + backoff(self.fork_failures);
+        }
     }
 
     fn child_failed(&mut self, now: Duration) {
+        if now < self.no_fork_before {
+            return;
+        }
         self.child_failures += 1;
         if self.child_failures > TOLERATED_FAILURES {
             self.no_fork_before = now + backoff(self.child_failures - TOLERATED_FAILURES);
@@ -354,6 +473,12 @@ const STABLE_AFTER: Duration = Duration::from_secs(10);
 
 /// Children may be killed from outside now and then; only a series says that forking is of no use.
 const TOLERATED_FAILURES: u32 = 8;
+
+/// How long a zygote may take for its next answer while it is asked for forks; it needs a millisecond or so.
+const FORK_BOUND: Duration = Duration::from_secs(5);
+
+/// How long there may be no child, while some are asked for, until that counts as a lack.
+const DRY_AFTER: Duration = Duration::from_secs(2);
 
 /// How long a run holds its permit, before any has ended.
 const FIRST_GUESS: Duration = Duration::from_millis(100);

@@ -62,7 +62,7 @@ pub struct PoolExecutor {
 /// What a pool is and does at this moment.
 #[derive(Clone, Debug)]
 pub struct PoolStatus {
-    /// Whether there is a zygote, so that a run would start.
+    /// Whether a run would start: there is a zygote, and children have not been lacking for some time.
     pub ready: bool,
     /// Children that wait for a run.
     pub warm: usize,

@@ -48,6 +48,10 @@ struct State {
     children: HashMap<ChildId, Arc<ForkedChild>>,
     link: Option<Link>,
     zygote_wanted: bool,
+    /// The machine wants the zygote killed.
+    zygote_condemned: bool,
+    /// What the director sleeps until.
+    looks_at: Option<Duration>,
     confinement: ConfinementReport,
 }
 
@@ -67,6 +71,8 @@ impl Shared {
             children: HashMap::new(),
             link: None,
             zygote_wanted: false,
+            zygote_condemned: false,
+            looks_at: None,
             confinement: ConfinementReport::new(Vec::new()),
         };
         let shared = Self {
@@ -91,7 +97,7 @@ impl Shared {
     }
 
     pub(super) fn census(&self) -> Census {
-        self.lock().machine.census()
+        self.lock().machine.census(self.now())
     }
 
     pub(super) fn confinement(&self) -> ConfinementReport {
@@ -141,15 +147,21 @@ impl Shared {
         self.change(|machine, now| machine.advance(now));
     }
 
+    /// Until when the director may sleep; it is woken when that comes to be sooner.
     pub(super) fn next_deadline(&self) -> Option<Duration> {
-        self.lock().machine.next_deadline(self.now())
+        let mut state = self.lock();
+        state.looks_at = state.machine.next_deadline(self.now());
+        state.looks_at
     }
 
     /// Lets a child have less of the CPU.
     pub(super) fn renice(&self, child: ChildId) {
-        let mut state = self.lock();
-        if let Some(link) = &mut state.link
-            && link.send(Request::Renice { child })
+        self.request(Request::Renice { child });
+    }
+
+    fn request(&self, request: Request) {
+        if let Some(link) = &mut self.lock().link
+            && link.send(request)
         {
             self.director.notify_one();
         }
@@ -175,16 +187,29 @@ impl Shared {
         self.obey(&mut state, None);
     }
 
-    pub(super) fn fork_failed(&self) {
-        self.change(|machine, now| machine.fork_failed(now));
+    pub(super) fn fork_failed(&self, child: ChildId) {
+        self.change(|machine, now| machine.fork_failed(child, now));
+    }
+
+    /// A child was forked, but there was no descriptor free to take it by. The zygote, which alone knows it, ends it.
+    pub(super) fn lost(&self, child: ChildId) {
+        self.request(Request::Kill { child });
+        self.fork_failed(child);
+    }
+
+    /// The zygote has said something.
+    pub(super) fn heard(&self) {
+        let now = self.now();
+        self.lock().machine.heard(now);
     }
 
     pub(super) fn exited(&self, child: ChildId, end: ChildEnd) {
         let mut state = self.lock();
-        if let Some(child) = state.children.remove(&child) {
-            // Set only here, and a child leaves the map only once.
-            let _ = child.end.set(end);
-        }
+        // One that was lost is no news to the machine: its fork has failed.
+        let Some(ended) = state.children.remove(&child) else { return };
+        // Set only here, and a child leaves the map only once.
+        let _ = ended.end.set(end);
+        drop(ended);
         let now = self.now();
         state.machine.exited(child, now);
         self.obey(&mut state, None);
@@ -204,6 +229,7 @@ impl Shared {
     pub(super) fn zygote_down(&self) {
         let mut state = self.lock();
         state.link = None;
+        state.zygote_condemned = false;
         for (_, child) in state.children.drain() {
             child.kill();
             // As in `exited`.
@@ -228,6 +254,11 @@ impl Shared {
         std::mem::take(&mut self.lock().zygote_wanted)
     }
 
+    /// Whether the zygote is to be killed; asking takes the wish.
+    pub(super) fn take_condemnation(&self) -> bool {
+        std::mem::take(&mut self.lock().zygote_condemned)
+    }
+
     fn change(&self, change: impl FnOnce(&mut Machine, Duration)) {
         let mut state = self.lock();
         let now = self.now();
@@ -242,6 +273,11 @@ impl Shared {
             let (ticket, decided) = match action {
                 Action::StartZygote => {
                     state.zygote_wanted = true;
+                    self.director.notify_one();
+                    continue;
+                }
+                Action::KillZygote => {
+                    state.zygote_condemned = true;
                     self.director.notify_one();
                     continue;
                 }
@@ -278,14 +314,17 @@ impl Shared {
                 let _ = waiting.send(decided);
             }
         }
+        let due = state.machine.next_deadline(self.now());
+        if due.is_some_and(|due| state.looks_at.is_none_or(|looks_at| due < looks_at)) {
+            state.looks_at = due;
+            self.director.notify_one();
+        }
         admission
     }
 
     fn wait(&self, state: &mut State, ticket: Ticket) -> Place<'_> {
         let (sender, admission) = oneshot::channel();
         state.waiting.insert(ticket, sender);
-        // It has a new deadline to look at.
-        self.director.notify_one();
         Place { shared: self, ticket, admission: Some(admission) }
     }
 

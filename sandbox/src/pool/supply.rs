@@ -155,9 +155,17 @@ pub(super) async fn direct(
                 return;
             }
         }
+        if shared.take_condemnation()
+            && let Some(zygote) = &mut zygote
+        {
+            tracing::error!("the zygote has not answered for some time and is killed");
+            zygote.handle.kill();
+        }
         let kill_at = zygote.as_ref().and_then(|zygote| zygote.kill_at);
         let deadline = shared.next_deadline().into_iter().chain(kill_at).min();
         tokio::select! {
+            // What has been said already is heard before anybody is found silent.
+            biased;
             event = events.recv() => match event {
                 Some(Event::Up(up)) => zygote = welcome(&shared, up),
                 Some(Event::Failed(error)) => {
@@ -260,18 +268,25 @@ async fn converse(shared: &Shared, channel: Option<&AsyncFd<Arc<OwnedFd>>>) -> i
 impl Shared {
     /// Takes what a zygote reports.
     fn report(&self, report: Report, fds: Vec<OwnedFd>) {
+        self.heard();
         match (report, <[OwnedFd; 2]>::try_from(fds)) {
             (Report::Forked { child, pid }, Ok([socket, handle])) => {
                 self.forked(Arc::new(ForkedChild::new(child, pid, socket, handle.into())));
             }
-            (Report::ForkFailed { errno, .. }, _) => {
+            (Report::Forked { child, .. }, Err(_)) => {
+                tracing::warn!("no descriptor is free for a child that was forked");
+                self.lost(child);
+            }
+            (Report::ForkFailed { child, errno }, _) => {
                 let error = io::Error::from_raw_os_error(errno);
                 tracing::warn!(%error, "no child could be forked");
-                self.fork_failed();
+                self.fork_failed(child);
             }
             (Report::Exited { child, exit }, _) => self.exited(child, ChildEnd::Reaped(exit)),
             (Report::Failed(reason), _) => tracing::error!(reason, "the zygote gives up"),
-            (report, _) => tracing::error!(?report, "the zygote reports something out of place"),
+            (report @ (Report::Hello(_) | Report::Control(_)), _) => {
+                tracing::error!(?report, "the zygote reports something out of place");
+            }
         }
     }
 }

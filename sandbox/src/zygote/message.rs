@@ -68,6 +68,11 @@ pub(crate) enum Request {
         /// The child's id.
         child: ChildId,
     },
+    /// Kill this child, which the pool could not take.
+    Kill {
+        /// The child's id.
+        child: ChildId,
+    },
     /// Give this child less of the CPU. Done here, because only the reaper knows whose number a pid is.
     Renice {
         /// The child's id.
@@ -133,6 +138,7 @@ impl Request {
             Self::Fork { first, count } => (b'F', first, count),
             Self::SelfTest { child } => (b'T', child, 0),
             Self::Renice { child } => (b'N', child, 0),
+            Self::Kill { child } => (b'K', child, 0),
         };
         [&[tag], &child.0.to_le_bytes()[..], &count.to_le_bytes()[..]].concat()
     }
@@ -143,6 +149,7 @@ impl Request {
             [b'F'] => Self::Fork { first: fields.child()?, count: fields.u32()? },
             [b'T'] => Self::SelfTest { child: fields.child()? },
             [b'N'] => Self::Renice { child: fields.child()? },
+            [b'K'] => Self::Kill { child: fields.child()? },
             _ => return Err(garbled()),
         };
         Ok(request)
@@ -224,9 +231,12 @@ mod tests {
     #[test]
     fn messages_survive_their_bytes_and_damaged_ones_are_refused() {
         let child = ChildId(7);
-        for request in
-            [Request::Fork { first: child, count: 3 }, Request::SelfTest { child }, Request::Renice { child }]
-        {
+        for request in [
+            Request::Fork { first: child, count: 3 },
+            Request::SelfTest { child },
+            Request::Renice { child },
+            Request::Kill { child },
+        ] {
             assert_eq!(Request::decode(&request.encode()).unwrap(), request);
         }
         let exit = Exit { status: 9, cpu_us: 5, peak_rss_kib: 6 };

@@ -148,13 +148,23 @@ impl Zygote {
             }
             Request::SelfTest { child } => self.fork(child, child::Purpose::SelfTest)?,
             Request::Renice { child } => {
-                if let Some((&pid, _)) = self.children.iter().find(|(_, id)| **id == child) {
+                if let Some(pid) = self.number(child) {
                     // SAFETY: takes no pointers.
                     unsafe { libc::setpriority(libc::PRIO_PROCESS, pid.cast_unsigned(), BUSY_NICE) };
                 }
             }
+            Request::Kill { child } => {
+                if let Some(pid) = self.number(child) {
+                    // SAFETY: takes no pointers; the number is that of a child until it was reaped.
+                    unsafe { libc::kill(pid, libc::SIGKILL) };
+                }
+            }
         }
         Ok(())
+    }
+
+    fn number(&self, child: ChildId) -> Option<i32> {
+        self.children.iter().find(|(_, id)| **id == child).map(|(pid, _)| *pid)
     }
 
     fn fork(&mut self, child: ChildId, purpose: child::Purpose) -> io::Result<()> {

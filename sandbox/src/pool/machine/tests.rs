@@ -62,7 +62,7 @@ fn the_queue_is_served_in_order_as_permits_come_back() {
     }
     machine.forked(ChildId(2), ms(2));
     actions(&mut machine);
-    assert_eq!(machine.census(), Census { idle: 1, running: 2, waiting: 1, supplied: true });
+    assert_eq!(machine.census(ms(0)), Census { idle: 1, running: 2, waiting: 1, supplied: true });
     machine.finished(ms(5), ms(6));
     assert_eq!(actions(&mut machine)[0], assign(3, 2));
 }
@@ -84,7 +84,7 @@ fn beyond_the_queue_and_beyond_the_wait_a_run_is_refused_with_a_hint() {
     machine.advance(ms(1000));
     let refused = actions(&mut machine);
     assert!(matches!(refused[..], [Action::Reject { ticket: Ticket(3), refusal: Refusal::Waited(_) }]), "{refused:?}");
-    assert_eq!(machine.next_deadline(ms(1000)), None);
+    assert_eq!(machine.next_deadline(ms(1000)), Some(ms(5000)), "for the forks that nobody answers here");
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn an_abandoned_run_leaves_its_place_to_the_next() {
     machine.abandon(Ticket(3), ms(1));
     machine.finished(ms(1), ms(1));
     actions(&mut machine);
-    assert_eq!(machine.census().waiting, 0);
+    assert_eq!(machine.census(ms(0)).waiting, 0);
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_dead_zygote_is_replaced_at_once_and_then_with_growing_waits() {
     let mut machine = supplied();
     machine.zygote_down(ms(20_000));
     assert_eq!(actions(&mut machine), [Action::StartZygote], "the first time without a wait");
-    assert_eq!(machine.census(), Census { idle: 0, running: 0, waiting: 0, supplied: false });
+    assert_eq!(machine.census(ms(0)), Census { idle: 0, running: 0, waiting: 0, supplied: false });
     machine.zygote_down(ms(20_010));
     assert_eq!((actions(&mut machine), machine.next_deadline(ms(20_010))), (vec![], Some(ms(20_060))));
     machine.advance(ms(20_060));
@@ -175,4 +175,92 @@ fn dispose_refuses_those_who_wait_and_gives_up_idle_children() {
     assert_eq!(actions(&mut machine), [Action::Reject { ticket: Ticket(4), refusal: Refusal::Disposed }]);
     machine.zygote_down(ms(3));
     assert_eq!((actions(&mut machine), machine.next_deadline(ms(3))), (vec![], None));
+}
+
+#[test]
+fn a_burst_of_forks_that_fail_is_one_failure_and_an_end_or_a_success_resets_the_wait() {
+    let mut machine = Machine::new(Capacity { max_concurrent: 24, warm: 0, queue: 0, wait: ms(60_000) });
+    machine.zygote_up(ms(0));
+    for ticket in 0..24 {
+        machine.arrive(Ticket(ticket), ms(0));
+    }
+    actions(&mut machine);
+    (0..24).for_each(|child| machine.fork_failed(ChildId(child), ms(1)));
+    assert_eq!((actions(&mut machine), machine.next_deadline(ms(1))), (vec![], Some(ms(51))));
+    machine.advance(ms(51));
+    assert_eq!(actions(&mut machine), [Action::Fork { first: ChildId(24), count: 24 }]);
+    (24..48).for_each(|child| machine.fork_failed(ChildId(child), ms(52)));
+    assert_eq!(machine.next_deadline(ms(52)), Some(ms(152)), "the second burst waits twice as long");
+    machine.exited(ChildId(1000), ms(60));
+    assert_eq!(actions(&mut machine), [Action::Fork { first: ChildId(48), count: 24 }], "something ended: at once");
+    machine.forked(ChildId(48), ms(61));
+    (49..72).for_each(|child| machine.fork_failed(ChildId(child), ms(61)));
+    assert_eq!(machine.next_deadline(ms(61)), Some(ms(111)), "the first failure again");
+}
+
+#[test]
+fn a_fork_that_is_lost_counts_as_failed_and_is_asked_for_again() {
+    let mut machine = supplied();
+    machine.arrive(Ticket(1), ms(10));
+    machine.arrive(Ticket(2), ms(10));
+    actions(&mut machine);
+    // The answer to 2 is lost: 3 comes after it.
+    machine.forked(ChildId(3), ms(11));
+    assert_eq!(machine.next_deadline(ms(11)), Some(ms(61)));
+    machine.advance(ms(61));
+    assert_eq!(actions(&mut machine), [Action::Fork { first: ChildId(4), count: 1 }]);
+    // The answer to 4 is lost and nothing comes after it, but the zygote lives.
+    machine.heard(ms(100));
+    assert_eq!(machine.next_deadline(ms(100)), Some(ms(5061)));
+    machine.advance(ms(5060));
+    assert_eq!(actions(&mut machine), []);
+    machine.advance(ms(5061));
+    assert_eq!(machine.next_deadline(ms(5061)), Some(ms(5111)), "a failure, not a zygote's end");
+    machine.advance(ms(5111));
+    assert_eq!(actions(&mut machine), [Action::Fork { first: ChildId(5), count: 1 }]);
+    machine.forked(ChildId(5), ms(5162));
+    machine.forked(ChildId(4), ms(5163));
+    assert_eq!(actions(&mut machine), [Action::Kill(ChildId(4))], "late and of no use");
+    assert_eq!(machine.census(ms(5163)).idle, 2);
+}
+
+#[test]
+fn a_zygote_that_answers_nothing_is_killed_and_replaced() {
+    let mut machine = supplied();
+    machine.arrive(Ticket(1), ms(1));
+    machine.arrive(Ticket(2), ms(1));
+    actions(&mut machine);
+    machine.advance(ms(5000));
+    assert_eq!(actions(&mut machine), []);
+    assert_eq!(machine.next_deadline(ms(5000)), Some(ms(5001)));
+    machine.advance(ms(5001));
+    assert_eq!(actions(&mut machine), [Action::KillZygote]);
+    machine.advance(ms(9000));
+    assert_eq!((actions(&mut machine), machine.next_deadline(ms(9000))), (vec![], None), "once");
+    assert!(!machine.census(ms(9000)).supplied);
+    machine.zygote_down(ms(9001));
+    assert_eq!(actions(&mut machine), [Action::StartZygote]);
+    machine.zygote_up(ms(9050));
+    assert_eq!(actions(&mut machine), [Action::Fork { first: ChildId(4), count: 2 }]);
+}
+
+#[test]
+fn a_pool_without_children_for_some_time_is_not_supplied() {
+    let mut machine = Machine::new(CAPACITY);
+    machine.zygote_up(ms(0));
+    let mut now = ms(0);
+    while now < ms(3000) {
+        for action in actions(&mut machine) {
+            if let Action::Fork { first, count } = action {
+                (first.0..first.0 + u64::from(count)).for_each(|child| machine.fork_failed(ChildId(child), now));
+            }
+        }
+        now = machine.next_deadline(now).unwrap();
+        machine.advance(now);
+    }
+    assert!(machine.census(ms(1999)).supplied);
+    assert!(!machine.census(ms(2000)).supplied);
+    let Some(Action::Fork { first, .. }) = machine.poll_action() else { panic!("it tries again") };
+    machine.forked(first, now);
+    assert!(machine.census(now).supplied);
 }
