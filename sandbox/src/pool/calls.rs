@@ -3,15 +3,22 @@
 use std::{
     collections::HashMap,
     panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
 use codemode_protocol::{CancelSource, Host, HostCall, HostCallError, Limits, text};
 use futures_util::{FutureExt, future::BoxFuture};
-use tokio::{runtime::Handle, sync::mpsc};
+use tokio::{
+    runtime::Handle,
+    sync::{Notify, mpsc},
+};
 
 use super::{
-    conversation::{Call, What},
+    conversation::{Call, What, weight},
     fetching::Fetching,
 };
 use crate::frame::ToChild;
@@ -32,7 +39,53 @@ pub(super) struct Calls {
     sources: HashMap<u32, CancelSource>,
     answers: mpsc::UnboundedSender<Answer>,
     answered: mpsc::UnboundedReceiver<Answer>,
+    load: Arc<Load>,
 }
+
+/// What the calls that the host has not answered yet hold, about.
+#[derive(Debug, Default)]
+pub(super) struct Load {
+    bytes: AtomicU64,
+    lighter: Notify,
+}
+
+impl Load {
+    /// Whether so much is held that no further call is to come.
+    pub(super) fn is_full(&self) -> bool {
+        self.bytes.load(Ordering::Acquire) >= ARGUMENTS_HELD
+    }
+
+    /// Waits until less is held.
+    pub(super) async fn lighter(&self) {
+        self.lighter.notified().await;
+    }
+}
+
+/// The part of one call, until this is dropped.
+#[derive(Debug)]
+pub(super) struct Share {
+    load: Arc<Load>,
+    bytes: u64,
+}
+
+impl Share {
+    fn new(load: &Arc<Load>, bytes: u64) -> Self {
+        load.bytes.fetch_add(bytes, Ordering::AcqRel);
+        Self { load: load.clone(), bytes }
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.load.bytes.fetch_sub(self.bytes, Ordering::AcqRel);
+        // Kept for the one who waits, if that is later.
+        self.load.lighter.notify_one();
+    }
+}
+
+/// Bytes of what a run asks of the host, beyond which the child is not read until the host has answered some of it. The
+/// last call may go beyond it.
+const ARGUMENTS_HELD: u64 = 64 << 20;
 
 /// Bounds of each call.
 #[derive(Clone, Copy, Debug)]
@@ -55,12 +108,18 @@ impl CallBounds {
 impl Calls {
     pub(super) fn new(host: Host, runtime: Handle, bounds: CallBounds) -> Self {
         let (answers, answered) = mpsc::unbounded_channel();
-        Self { host, runtime, bounds, sources: HashMap::new(), answers, answered }
+        Self { host, runtime, bounds, sources: HashMap::new(), answers, answered, load: Arc::default() }
+    }
+
+    /// What the calls that are under way hold.
+    pub(super) fn load(&self) -> &Arc<Load> {
+        &self.load
     }
 
     /// Starts a call on the host before it returns; the answer comes from [`Calls::next`].
     pub(super) fn start(&mut self, call: Call) {
         let id = call.id;
+        let share = Share::new(&self.load, weight(&call));
         match call.what {
             What::Tool { provider, tool, args_json } => {
                 let Some(dispatch) = &self.host.dispatch else {
@@ -72,8 +131,8 @@ impl Calls {
                 let host_call = HostCall { provider, tool, args_json, cancel: source.token() };
                 // A handler that panics fails its call; it must not take the run's caller with it.
                 let future = catch_unwind(AssertUnwindSafe(|| dispatch.call(host_call)));
-                let task =
-                    Task { id, address, bounds: self.bounds, cancel: source.clone(), answers: self.answers.clone() };
+                let (cancel, answers) = (source.clone(), self.answers.clone());
+                let task = Task { id, address, bounds: self.bounds, cancel, answers, share: Some(share) };
                 self.sources.insert(id, source);
                 match future {
                     Ok(future) => drop(self.runtime.spawn(task.run(future))),
@@ -86,7 +145,7 @@ impl Calls {
                     return self.answer(Answer { id, frame: ToChild::FetchReply { call: id, outcome } });
                 };
                 let source = CancelSource::new();
-                let fetching = Fetching::new(id, &request, self.bounds, source.token(), self.answers.clone());
+                let fetching = Fetching::new(id, &request, self.bounds, source.token(), self.answers.clone(), share);
                 self.sources.insert(id, source);
                 match catch_unwind(AssertUnwindSafe(|| outbound.fetch(request))) {
                     Ok(future) => drop(self.runtime.spawn(fetching.run(future))),
@@ -139,10 +198,12 @@ struct Task {
     bounds: CallBounds,
     cancel: CancelSource,
     answers: mpsc::UnboundedSender<Answer>,
+    /// Given back with the answer.
+    share: Option<Share>,
 }
 
 impl Task {
-    async fn run(self, future: BoxFuture<'static, Result<String, HostCallError>>) {
+    async fn run(mut self, future: BoxFuture<'static, Result<String, HostCallError>>) {
         let mut future = AssertUnwindSafe(future).catch_unwind();
         match tokio::time::timeout(self.bounds.timeout, &mut future).await {
             Ok(Ok(outcome)) => self.answer(outcome),
@@ -150,6 +211,7 @@ impl Task {
             Err(_) => {
                 let bound = u64::try_from(self.bounds.timeout.as_millis()).unwrap_or(u64::MAX);
                 self.answer(Err(HostCallError::new(text::host_call_timed_out(&self.address.text(), bound))));
+                self.share = None;
                 self.cancel.cancel();
                 // A tool is run to its end, also when nobody waits for it any more.
                 let _ = future.await;
@@ -210,6 +272,17 @@ fn first_two_texts(args_json: &str) -> Option<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn what_calls_hold_counts_until_they_are_answered() {
+        let load = Arc::new(Load::default());
+        let shares = [1, ARGUMENTS_HELD - 1].map(|bytes| Share::new(&load, bytes));
+        assert!(load.is_full());
+        let [small, _large] = shares;
+        drop(small);
+        load.lighter().await;
+        assert!(!load.is_full());
+    }
 
     #[test]
     fn a_call_is_named_by_what_the_program_called() {

@@ -242,8 +242,8 @@ pub(super) fn cut(text: String, bound: u64) -> String {
     }
 }
 
-/// What a held call takes, about.
-fn weight(call: &Call) -> u64 {
+/// What a call takes, about.
+pub(super) fn weight(call: &Call) -> u64 {
     let size = match &call.what {
         What::Tool { provider, tool, args_json } => provider.len() + tool.len() + args_json.len(),
         What::Fetch(OutboundRequest { method, url, headers, body }) => {

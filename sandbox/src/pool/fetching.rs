@@ -9,7 +9,7 @@ use futures_util::{
 };
 use tokio::sync::mpsc;
 
-use super::calls::{Answer, CallBounds};
+use super::calls::{Answer, CallBounds, Share};
 use crate::frame::{HEAD_BYTES, ToChild};
 
 /// A request that is under way.
@@ -21,6 +21,8 @@ pub(super) struct Fetching {
     /// Raised when nobody wants the answer.
     cancel: CancelToken,
     answers: mpsc::UnboundedSender<Answer>,
+    /// Given back with the answer.
+    _share: Share,
 }
 
 impl Fetching {
@@ -30,9 +32,10 @@ impl Fetching {
         bounds: CallBounds,
         cancel: CancelToken,
         answers: mpsc::UnboundedSender<Answer>,
+        share: Share,
     ) -> Self {
         let address = text::cut(&format!("{} {}", request.method, request.url), ADDRESS_BYTES).into_owned();
-        Self { id, address, bounds, cancel, answers }
+        Self { id, address, bounds, cancel, answers, _share: share }
     }
 
     /// Waits for the response. A request that is given up, or takes too long, is dropped, which cancels it.

@@ -125,6 +125,7 @@ impl Prepared {
             watched,
             reader,
             outbox,
+            unread: false,
             conversation: self.conversation,
             bounds: self.bounds,
             calls: self.calls,
@@ -146,8 +147,10 @@ pub(super) struct Run<'a> {
     child: Arc<ForkedChild>,
     watched: Arc<Watched>,
     reader: FrameReader,
-    /// What the child's socket had no room for.
+    /// What the child's socket had no room for. While it is long, answers wait where they are.
     outbox: Vec<u8>,
+    /// Whether the child may have said more than was read, because the host had to answer first.
+    unread: bool,
     conversation: Conversation,
     bounds: RunBounds,
     calls: Calls,
@@ -169,6 +172,8 @@ pub(super) struct Run<'a> {
 enum Event {
     Socket(io::Result<Ready>),
     Answer(Answer),
+    /// The child may be read again, or is gone.
+    Lighter,
 }
 
 impl Run<'_> {
@@ -186,7 +191,7 @@ impl Run<'_> {
         if self.ended_by_itself {
             self.conversation.all_held().for_each(|call| self.calls.start(call));
         }
-        let stats = self.stats().await;
+        let stats = self.stats(&end).await;
         let logs = self.conversation.take_logs();
         let parked = self.park();
         // Gives back the permit and what the run held, before its caller goes on.
@@ -221,25 +226,41 @@ impl Run<'_> {
                 return Ok(End::Crash { text: format!("The sandbox cannot be watched: {error}"), retryable: true });
             }
         };
+        let (child, load) = (self.child.clone(), self.calls.load().clone());
         loop {
-            let interest =
-                if self.outbox.is_empty() { Interest::READABLE } else { Interest::READABLE | Interest::WRITABLE };
+            let reads = self.reads();
+            if reads
+                && self.unread
+                && let Some(end) = self.read().await?
+            {
+                return Ok(end);
+            }
+            let reads = reads && !self.unread;
+            let interest = match (reads, self.outbox.is_empty()) {
+                (true, true) => Interest::READABLE,
+                (true, false) => Interest::READABLE | Interest::WRITABLE,
+                (false, _) => Interest::WRITABLE,
+            };
             let event = tokio::select! {
                 biased;
-                ready = socket.ready(interest) => match ready {
+                ready = socket.ready(interest), if reads || !self.outbox.is_empty() => match ready {
                     Ok(mut guard) => {
                         let ready = guard.ready();
                         // What is not drained below is asked for again: both directions stop short of that only when
-                        // the system had no more.
+                        // the system had no more, or note that they did.
                         guard.clear_ready();
                         Event::Socket(Ok(ready))
                     }
                     Err(error) => Event::Socket(Err(error)),
                 },
-                answer = self.calls.next() => Event::Answer(answer),
+                answer = self.calls.next(), if self.outbox.len() < OUTBOX => Event::Answer(answer),
+                () = load.lighter(), if !reads => Event::Lighter,
+                // Otherwise its channel says it.
+                _ = child.end.wait(), if !reads => Event::Lighter,
             };
             match event {
                 Event::Answer(answer) => self.reply(answer),
+                Event::Lighter => {}
                 Event::Socket(Ok(ready)) => {
                     if ready.is_writable() {
                         self.flush();
@@ -255,21 +276,25 @@ impl Run<'_> {
         }
     }
 
-    /// Reads all that there is.
+    /// Whether the child is to be read: not while its calls hold too much, until it is gone.
+    fn reads(&self) -> bool {
+        !self.calls.load().is_full() || self.child.end.get().is_some()
+    }
+
+    /// Reads all that there is, as long as there is room for what it asks of the host.
     async fn read(&mut self) -> Result<Option<End>, Violation> {
+        self.unread = false;
         loop {
-            let room = if self.reader.has_partial_frame() { LARGE_READ } else { SMALL_READ };
-            match sys::receive_now(self.child.as_raw_fd(), self.reader.buffer(), room) {
-                Ok(0) => return Ok(Some(self.child_gone().await)),
-                Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(_) => return Ok(Some(self.child_gone().await)),
-            }
             while let Some(frame) = self.reader.next()? {
                 match self.conversation.hear(frame)? {
                     Heard::Nothing => {}
-                    Heard::Call(call) => self.calls.start(call),
+                    Heard::Call(call) => {
+                        self.calls.start(call);
+                        if !self.reads() {
+                            self.unread = true;
+                            return Ok(None);
+                        }
+                    }
                     Heard::Abort(id) => self.calls.abort(id),
                     Heard::Waiting => self.watched.clock().wait(self.shared.now()),
                     Heard::Done(done) => {
@@ -289,13 +314,22 @@ impl Run<'_> {
                     }
                 }
             }
+            let room = if self.reader.has_partial_frame() { LARGE_READ } else { SMALL_READ };
+            match sys::receive_now(self.child.as_raw_fd(), self.reader.buffer(), room) {
+                Ok(0) => return Ok(Some(self.child_gone().await)),
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return Ok(Some(self.child_gone().await)),
+            }
         }
     }
 
     /// Ends the clocks; says what the run is if it was us who ended it, whatever the child says or how it goes.
     fn overruled(&self) -> Option<End> {
         let killed = self.watched.clock().finish(self.shared.now());
-        let end = killed.map(|bound| End::bound(bound, &self.bounds, self.peak_memory()));
+        // Its figures come with the report of its end.
+        let end = killed.map(|bound| End::bound(bound, &self.bounds, 0));
         end.or_else(|| self.shared.is_disposed().then_some(End::Disposed))
     }
 
@@ -351,18 +385,24 @@ impl Run<'_> {
         self.outbox.drain(..sent);
     }
 
-    async fn stats(&self) -> Stats {
+    async fn stats(&self, end: &End) -> Stats {
         let now = self.shared.now();
         let (wall, host_wait) = {
             let clock = self.watched.clock();
             (clock.wall(now), clock.host_wait(now))
         };
-        let cpu = match self.watched.cpu() {
+        if !self.ended_by_itself && !end.has_figures() {
+            // It has had no last word, or none that counts: the report of its end has them.
+            self.child.kill();
+            self.reaped(REPORT_BOUND).await;
+        }
+        let reported = |end: ChildEnd| match end {
+            ChildEnd::Reaped(exit) => Some(self.watched.since_start(Duration::from_micros(exit.cpu_us))),
+            ChildEnd::Orphaned => None,
+        };
+        let cpu = match self.child.end.get().copied().and_then(reported).or_else(|| self.watched.cpu()) {
             Some(cpu) => cpu,
-            None => match self.reaped(REPORT_BOUND).await {
-                Some(ChildEnd::Reaped(exit)) => self.watched.since_start(Duration::from_micros(exit.cpu_us)),
-                _ => Duration::ZERO,
-            },
+            None => self.reaped(REPORT_BOUND).await.and_then(reported).unwrap_or_default(),
         };
         Stats {
             wall_ms: milliseconds(wall),
@@ -415,8 +455,12 @@ const SMALL_READ: usize = 4 << 10;
 /// For the rest of a large frame.
 const LARGE_READ: usize = 256 << 10;
 
-/// How long a run's figures may wait for the zygote's report, when the child is gone before its clock was read.
-const REPORT_BOUND: Duration = Duration::from_millis(10);
+/// Bytes that wait for a child that does not read, beyond which further answers stay where they are. The last answer may
+/// go beyond it.
+const OUTBOX: usize = 1 << 20;
+
+/// How long a run's figures may wait for the zygote's report; a child that was killed is gone within a few milliseconds.
+const REPORT_BOUND: Duration = Duration::from_millis(30);
 
 /// How long the zygote may take to tell how a child ended.
 const REAP_BOUND: Duration = Duration::from_secs(1);

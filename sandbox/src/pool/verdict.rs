@@ -113,6 +113,11 @@ impl End {
         matches!(self, Self::Program { termination, .. } if !clocks.contains(termination))
     }
 
+    /// Whether the child has said itself what it used.
+    pub(super) fn has_figures(&self) -> bool {
+        matches!(self, Self::Program { peak_memory: 1.., .. })
+    }
+
     /// The answer for the caller.
     pub(super) fn into_answer(self, logs: Vec<LogLine>, stats: Stats) -> Result<Outcome, ExecutorError> {
         match self {
@@ -124,7 +129,7 @@ impl End {
                 termination,
                 execution_id: None,
                 handles_refused: false,
-                stats: Stats { peak_memory_bytes: peak_memory, ..stats },
+                stats: if peak_memory > 0 { Stats { peak_memory_bytes: peak_memory, ..stats } } else { stats },
             }),
             Self::Crash { text, retryable } => {
                 let mut error = ExecutorError::new(ErrorCode::SandboxCrashed, text).with_retryable(retryable);

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use codemode_protocol::{ErrorCode, Executor, Host, Limits};
+use codemode_protocol::{ErrorCode, ExecuteRequest, Executor, Host, Limits, Termination, TimeBound};
 
 use crate::common::{
     children, exists, host, kill, pool, pool_with, quick_host, request, run, spinning_child, start, text as result,
@@ -31,7 +31,8 @@ async fn a_killed_child_fails_its_run_alone_and_keeps_its_log() {
     assert_eq!((error.code.clone(), error.retryable), (ErrorCode::SandboxCrashed, true), "{error}");
     assert!(error.message.contains("signal 9"), "{error}");
     assert_eq!(error.logs.iter().map(|line| line.message.as_str()).collect::<Vec<_>>(), ["before"]);
-    assert!(error.stats.is_some_and(|stats| stats.wall_ms > 0.0 && stats.cpu_ms > 0.0));
+    let stats = error.stats.unwrap();
+    assert!(stats.wall_ms > 0.0 && stats.cpu_ms > 0.0 && stats.peak_memory_bytes > 1 << 20, "{stats:?}");
     assert_eq!(result(&other.await.unwrap().unwrap()), "\"other\"");
     until("the pool is full again", || pool.status().warm == 2).await;
     pool.dispose().await;
@@ -77,6 +78,99 @@ async fn a_killed_zygote_fails_its_runs_and_is_replaced() {
         let status = pool.status();
         assert!(status.ready && status.zygote.is_some_and(|new| new != zygote), "{status:?}");
     }
+    pool.dispose().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_was_killed_at_its_bound_has_its_figures() {
+    let pool = pool().await;
+    let code = "async () => {
+        const all = new Uint8Array(32 << 20).fill(1);
+        Array.prototype.reverse.call({ length: 2 ** 53 - 1 });
+        return all
+    }";
+    let request = ExecuteRequest { timeout: TimeBound::Milliseconds(300), ..request(code) };
+    let outcome = pool.execute(request, Host::default()).await.unwrap();
+    assert_eq!(outcome.termination, Termination::Timeout, "{outcome:?}");
+    let stats = outcome.stats;
+    assert!((32 << 20..256 << 20).contains(&stats.peak_memory_bytes) && stats.cpu_ms > 50.0, "{stats:?}");
+    pool.dispose().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_zygote_that_is_stopped_is_replaced() {
+    let limits = Limits { warm_children: 1, queue_wait_ms: 60_000, ..Limits::default() };
+    let pool = Arc::new(pool_with(limits).await);
+    until("a child is warm", || pool.status().warm == 1).await;
+    let zygote = pool.status().zygote.unwrap();
+    let stopped = Command::new("kill").args(["-STOP", &zygote.to_string()]).status().unwrap();
+    assert!(stopped.success());
+    let runs: Vec<_> = (0..3).map(|_| start(&pool, request("async () => 1"), Host::default())).collect();
+    until("the pool says that it has no children", || !pool.status().ready).await;
+    for run in runs {
+        assert_eq!(result(&run.await.unwrap().unwrap()), "1");
+    }
+    let status = pool.status();
+    assert!(status.ready && status.zygote.is_some_and(|new| new != zygote) && !exists(zygote), "{status:?}");
+    pool.dispose().await;
+}
+
+/// Set for this very test binary when it is started again with few descriptors.
+const POOR: &str = "CODEMODE_TEST_POOR";
+
+#[test]
+fn a_pool_recovers_from_a_lack_of_descriptors() {
+    let exe = std::env::current_exe().unwrap();
+    let status = Command::new("sh")
+        .args(["-c", "ulimit -n 64 && exec \"$0\" --exact deaths::pool_with_few_descriptors --nocapture"])
+        .arg(exe)
+        .env(POOR, "1")
+        .status()
+        .unwrap();
+    assert!(status.success());
+}
+
+/// Not a test by itself, where it does nothing: started by the one above it has 64 descriptors.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pool_with_few_descriptors() {
+    if std::env::var_os(POOR).is_none() {
+        return;
+    }
+    let limits = Limits { warm_children: 1, queue_wait_ms: 60_000, ..Limits::default() };
+    let pool = Arc::new(pool_with(limits).await);
+    until("a child is warm", || pool.status().warm == 1).await;
+    let zygote = pool.status().zygote.unwrap();
+    for spare in [0, 1] {
+        let mut taken: Vec<_> = std::iter::from_fn(|| std::fs::File::open("/dev/null").ok()).collect();
+        assert!(taken.len() > 20 && taken.len() < 64);
+        // With one descriptor free, one of the two that come with a child is lost.
+        taken.truncate(taken.len() - spare);
+        let (release, released) = tokio::sync::watch::channel(false);
+        let tools = host(move |_| {
+            let mut released = released.clone();
+            async move {
+                released.wait_for(|released| *released).await.unwrap();
+                Ok("{}".to_owned())
+            }
+        });
+        let first = start(&pool, request("async () => { await api.wait(); return 1 }"), tools);
+        until("it runs", || pool.status().running == 1).await;
+        let second = start(&pool, request("async () => 2"), Host::default());
+        until("the pool says that it has no children", || !pool.status().ready).await;
+        assert_eq!((pool.status().zygote, pool.status().running), (Some(zygote), 1));
+        if spare == 0 {
+            // For looking at the children.
+            taken.pop();
+        }
+        until("children that were lost are gone", || children(zygote).len() == 1).await;
+        drop(taken);
+        assert_eq!(result(&second.await.unwrap().unwrap()), "2");
+        release.send_replace(true);
+        assert_eq!(result(&first.await.unwrap().unwrap()), "1");
+        until("the pool is full again", || pool.status().warm == 1 && pool.status().ready).await;
+        until("nothing is left", || children(zygote).len() == 1).await;
+    }
+    assert_eq!(pool.status().zygote, Some(zygote));
     pool.dispose().await;
 }
 

@@ -7,10 +7,11 @@ use std::{
 };
 
 use codemode_protocol::{
-    ErrorCode, ExecuteRequest, Limits, LogLevel, Outbound, OutboundMode, OutboundRequest, OutboundResponse,
-    Termination, TimeBound, text,
+    Dispatch, ErrorCode, ExecuteRequest, HostCall, HostCallError, Limits, LogLevel, Outbound, OutboundMode,
+    OutboundRequest, OutboundResponse, Termination, TimeBound, text,
 };
 use futures_util::{FutureExt, future::BoxFuture};
+use tokio::sync::Semaphore;
 
 use super::{super::specify, *};
 use crate::{
@@ -25,6 +26,33 @@ struct Fake {
     process: Child,
     socket: UnixStream,
     child: Arc<ForkedChild>,
+}
+
+/// Answers with as many bytes as it is told, each call for one permit.
+struct Tools {
+    started: Semaphore,
+    permits: Semaphore,
+    bytes: usize,
+}
+
+impl Tools {
+    fn new(bytes: usize) -> Arc<Self> {
+        Arc::new(Self { started: Semaphore::new(0), permits: Semaphore::new(0), bytes })
+    }
+}
+
+struct Answering(Arc<Tools>);
+
+impl Dispatch for Answering {
+    fn call(&self, _: HostCall) -> BoxFuture<'static, Result<String, HostCallError>> {
+        let tools = self.0.clone();
+        tools.started.add_permits(1);
+        async move {
+            tools.permits.acquire().await.unwrap().forget();
+            Ok("x".repeat(tools.bytes))
+        }
+        .boxed()
+    }
 }
 
 impl Fake {
@@ -211,4 +239,103 @@ async fn the_texts_of_bounds_are_the_pools_own() {
     assert_eq!(outcome.error.as_deref(), Some(text::STALLED));
     let outcome = Fake::new().hear(&[FromChild::Memory.encode()], 60_000).await.unwrap();
     assert_eq!(outcome.termination, Termination::Memory);
+}
+
+/// A run whose calls are answered by `tools`.
+fn run_with<'a>(tools: &Arc<Tools>, shared: &'a Shared, watchdog: &'a Watchdog, child: Arc<ForkedChild>) -> Run<'a> {
+    let request = ExecuteRequest::new("");
+    let bounds = request.bounds(&shared.limits);
+    let spec = specify(request, &bounds, &shared.limits);
+    let host = Host { dispatch: Some(Arc::new(Answering(tools.clone()))), outbound: None };
+    let prepared = Prepared::new(spec, bounds, host, shared, Handle::current());
+    let Ok(run) = Box::new(prepared).begin(shared, watchdog, child, Duration::ZERO) else { panic!("it is there") };
+    run
+}
+
+/// Reads so many replies of so many bytes, and ends the run.
+fn take_replies(mut socket: UnixStream, replies: usize, bytes: usize) {
+    let mut seen = 0;
+    while seen < replies {
+        let mut header = [0; HEADER_BYTES];
+        socket.read_exact(&mut header).unwrap();
+        let (kind, length) = parse_header(header).unwrap();
+        let mut payload = vec![0; length as usize];
+        socket.read_exact(&mut payload).unwrap();
+        if let ToChild::Reply { outcome, .. } = ToChild::decode(kind, &payload).unwrap() {
+            assert_eq!(outcome.unwrap().len(), bytes);
+            seen += 1;
+        }
+    }
+    socket.write_all(&done(Termination::Completed, Some("1"))).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn answers_wait_while_a_child_does_not_read() {
+    const BYTES: usize = 3 << 20;
+    const CALLS: usize = 40;
+    let Fake { shared, watchdog, mut process, mut socket, child } = Fake::new();
+    let tools = Tools::new(BYTES);
+    tools.permits.add_permits(CALLS);
+    let mut run = run_with(&tools, &shared, &watchdog, child);
+    let calls = (1..).take(CALLS).flat_map(call);
+    socket.write_all(&FromChild::Ready.encode().into_iter().chain(calls).collect::<Vec<_>>()).unwrap();
+    {
+        let all = async { tools.started.acquire_many(CALLS as u32).await.unwrap().forget() };
+        let serving = run.converse();
+        tokio::pin!(serving);
+        tokio::select! {
+            _ = &mut serving => panic!("it has not ended"),
+            () = all => {}
+        }
+        // All are answered soon after; polled until then, it would take whatever it takes.
+        while tools.permits.available_permits() > 0 {
+            assert!((&mut serving).now_or_never().is_none());
+            tokio::task::yield_now().await;
+        }
+        for _ in 0..1000 {
+            assert!((&mut serving).now_or_never().is_none());
+            tokio::task::yield_now().await;
+        }
+    }
+    assert!(run.outbox.len() > BYTES / 2 && run.outbox.len() < OUTBOX + BYTES + 100, "{} bytes", run.outbox.len());
+    assert!(run.outbox.capacity() < 2 * (OUTBOX + BYTES + 100));
+    let reader = std::thread::spawn(move || take_replies(socket, CALLS, BYTES));
+    let (answer, _) = run.serve().await;
+    assert_eq!(answer.unwrap().stats.host_calls, CALLS as u64);
+    reader.join().unwrap();
+    assert!(!process.wait().unwrap().success());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_child_is_not_read_while_its_calls_hold_too_much() {
+    const BYTES: usize = 8 << 20;
+    const CALLS: usize = 20;
+    let Fake { shared, watchdog, mut process, mut socket, child } = Fake::new();
+    let tools = Tools::new(1);
+    let run = run_with(&tools, &shared, &watchdog, child);
+    let speaker = std::thread::spawn(move || {
+        socket.write_all(&FromChild::Ready.encode()).unwrap();
+        for id in 1..=CALLS as u32 {
+            let args_json = "x".repeat(BYTES);
+            let call = FromChild::Call { id, provider: "api".into(), tool: "get".into(), args_json };
+            socket.write_all(&call.encode()).unwrap();
+        }
+        take_replies(socket, CALLS, 1);
+    });
+    let serving = run.serve();
+    tokio::pin!(serving);
+    tokio::select! {
+        _ = &mut serving => panic!("it has not ended"),
+        _ = tools.started.acquire_many(8) => {}
+    }
+    for _ in 0..1000 {
+        assert!((&mut serving).now_or_never().is_none());
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(tools.started.available_permits(), 8, "64 MiB are held");
+    tools.permits.add_permits(CALLS);
+    let (answer, _) = serving.await;
+    assert_eq!(answer.unwrap().stats.host_calls, CALLS as u64);
+    speaker.join().unwrap();
+    assert!(!process.wait().unwrap().success());
 }
