@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use codemode_protocol::{CancelSource, CancelToken, ErrorCode, ExecutorError, Limits, wire::Info};
+use codemode_protocol::{CancelSource, CancelToken, ErrorCode, ExecutorError, Limits, text, wire::Info};
 use codemode_transport::Connection;
 use tokio::sync::watch;
 
@@ -96,7 +96,7 @@ impl<E> Daemon<E> {
         self.running.send_modify(|running| *running += 1);
         let running = Running { running: self.running.clone(), stop: self.stop.token() };
         if self.is_draining() {
-            return Err(ExecutorError::new(ErrorCode::ShuttingDown, SHUTTING_DOWN));
+            return Err(ExecutorError::new(ErrorCode::ShuttingDown, text::NOT_STARTED_SHUTTING_DOWN));
         }
         Ok(running)
     }
@@ -106,7 +106,7 @@ impl<E> Daemon<E> {
         self.draining.cancel();
     }
 
-    /// Ends every run with `CANCELLED`.
+    /// Ends every run with `CANCELLED`, in words of its own: nobody asked for it.
     pub(crate) fn stop_runs(&self) {
         self.stop.cancel();
     }
@@ -158,6 +158,3 @@ impl Drop for Running {
         self.running.send_modify(|running| *running -= 1);
     }
 }
-
-/// Said to whoever comes while the daemon drains.
-pub(crate) const SHUTTING_DOWN: &str = "The executor is shutting down; the program was not started";

@@ -12,7 +12,7 @@ use codemode_protocol::{
     CancelSource, CancelToken, ErrorCode, Executor, ExecutorError, Host, OutboundMode, Outcome, PROTOCOL_VERSION,
     Termination,
     capnweb::{ErrorValue, IncomingCall, PathKey, Stub, Target, Value},
-    unavailable,
+    text, unavailable,
     wire::{self, method},
 };
 use codemode_transport::{Connection, after_answer};
@@ -141,7 +141,11 @@ impl<E: Executor> Interface<E> {
             let cancelled = select_all(cancels.iter().map(CancelToken::cancelled));
             // Dropping the execution at the end of this block cancels it, before its calls are released.
             match select(cancelled, pin!(execution)).await {
-                Either::Left(_) => Err(ExecutorError::new(ErrorCode::Cancelled, "The run was cancelled")),
+                Either::Left(((_, STOP, _), _)) => {
+                    let drain = self.daemon.limits().drain_timeout_ms;
+                    Err(ExecutorError::new(ErrorCode::Cancelled, text::run_shut_down(drain)))
+                }
+                Either::Left(_) => Err(ExecutorError::new(ErrorCode::Cancelled, text::RUN_CANCELLED)),
                 Either::Right((Ok(ended), _)) => ended,
                 Either::Right((Err(panic), _)) => Err(ExecutorError::new(ErrorCode::Internal, panic_text(&*panic))),
             }
@@ -303,6 +307,9 @@ fn not_a_function(path: &[PathKey]) -> Value {
     let path: Vec<_> = path.iter().map(PathKey::to_string).collect();
     ErrorValue::new("TypeError", format!("'{}' is not a function.", path.join("."))).into()
 }
+
+/// The place of the daemon's own stop among what cancels a run.
+const STOP: usize = 2;
 
 const METHODS: &[&str] = &[
     method::PROTOCOL_VERSION,

@@ -42,11 +42,11 @@ mod session;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use codemode_protocol::{ErrorCode, Executor, LOCAL_NODE, Limits, capnweb::ErrorValue};
+use codemode_protocol::{ErrorCode, Executor, LOCAL_NODE, Limits, capnweb::ErrorValue, text};
 use tokio::{net::TcpListener, sync::Semaphore, time::timeout};
 use tracing::{info, warn};
 
-use crate::daemon::{Daemon, SHUTTING_DOWN};
+use crate::daemon::Daemon;
 
 /// Whether programs sent now would run; the error says why not.
 pub type Readiness = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
@@ -138,7 +138,8 @@ pub async fn run<E: Executor>(
         shutdown.await;
         drain(&daemon).await;
         for connection in daemon.connections() {
-            connection.abort(ErrorValue::new("Error", SHUTTING_DOWN).with_code(ErrorCode::ShuttingDown.as_str()));
+            let why = ErrorValue::new("Error", text::SESSION_SHUT_DOWN).with_code(ErrorCode::ShuttingDown.as_str());
+            connection.abort(why);
         }
         if timeout(SESSION_END, places.acquire_many(all_places)).await.is_err() {
             warn!("some sessions did not end in time");

@@ -222,7 +222,13 @@ async fn a_run_that_outlives_the_drain_is_cancelled() {
     server.drain();
     let Err(CallError::Thrown(Value::Error(error))) = soon(run).await else { panic!("the run should be cancelled") };
     assert_eq!(error.code(), Some("CANCELLED"));
-    assert_eq!(soon(client.0.closed()).await.error_code(), Some("SHUTTING_DOWN"));
+    let message = "The executor was shut down at its 50 ms drain timeout while the run was under way; the run was ended. \
+                   Its caller did not cancel it.";
+    assert_eq!(error.message, message);
+    let closed = soon(client.0.closed()).await;
+    assert_eq!(closed.error_code(), Some("SHUTTING_DOWN"));
+    // The session also carried runs that were started.
+    assert_eq!(closed.to_string(), "The executor has shut down");
     server.stopped().await;
 }
 

@@ -15,6 +15,23 @@ pub const CODE_GENERATION_REFUSED: &str = "Code generation from strings disallow
 /// A call on an executor after its `dispose`.
 pub const REMOTE_CLOSED: &str = "RemoteExecutor is closed";
 
+/// A run that came while the executor drains, and so was never started.
+pub const NOT_STARTED_SHUTTING_DOWN: &str = "The executor is shutting down; the program was not started";
+
+/// The end of a session whose executor stops.
+pub const SESSION_SHUT_DOWN: &str = "The executor has shut down";
+
+/// A run that its caller cancelled.
+pub const RUN_CANCELLED: &str = "The run was cancelled";
+
+/// A run that was still under way at the end of a drain of `drain_ms` milliseconds.
+pub fn run_shut_down(drain_ms: u64) -> String {
+    format!(
+        "The executor was shut down at its {drain_ms} ms drain timeout while the run was under way; the run was ended. \
+         Its caller did not cancel it."
+    )
+}
+
 /// A session died under an `execute`.
 pub const BROKE_DURING_EXECUTION: &str = "Executor connection broke during execution";
 
@@ -131,6 +148,16 @@ pub fn arguments_too_large(call: &str, size: u64, bound: u64) -> String {
 /// A call whose result is over the bound. `call` is the address that the program called.
 pub fn call_result_too_large(call: &str, size: u64, bound: u64) -> String {
     format!("The result of {call} takes {size} bytes; the bound is {bound} bytes. Ask for less in one call.")
+}
+
+/// A call whose handler on the host panicked. `call` is the address that the program called.
+pub fn handler_panicked(call: &str) -> String {
+    format!("{call} failed: its handler on the host panicked")
+}
+
+/// A request whose function on the host panicked. `request` is its method and address.
+pub fn outbound_panicked(request: &str) -> String {
+    format!("{request} failed: the function that performs requests panicked")
 }
 
 /// `fetch` in a run without network access.
