@@ -1,6 +1,7 @@
 //! The caller's tools as an object that the daemon calls.
 
 use std::{
+    panic::AssertUnwindSafe,
     pin::pin,
     sync::{
         Arc,
@@ -10,8 +11,9 @@ use std::{
 };
 
 use codemode_protocol::{
-    CancelSource, Dispatch, HostCall,
+    CallAddress, CancelSource, Dispatch, HostCall,
     capnweb::{ErrorValue, IncomingCall, Target, Value},
+    text,
     wire::{dispatch_call, error_to_value},
 };
 use codemode_transport::CallTracker;
@@ -65,10 +67,13 @@ impl Target for DispatchTarget {
             if released.as_mut().poll(&mut Context::from_waker(&waker)).is_ready() {
                 relay.wake();
             }
+            let address = CallAddress::of(&provider, &tool, &args_json);
             let call = HostCall { provider, tool, args_json, cancel: source.token() };
-            match self.dispatch.call(call).await {
-                Ok(envelope) => Ok(Value::from(envelope)),
-                Err(error) => Err(Value::error(error.message)),
+            // A handler that panics fails its call, in the words of an executor in this process.
+            match AssertUnwindSafe(async { self.dispatch.call(call).await }).catch_unwind().await {
+                Ok(Ok(envelope)) => Ok(Value::from(envelope)),
+                Ok(Err(error)) => Err(Value::error(error.message)),
+                Err(_) => Err(Value::error(text::handler_panicked(&address.to_string()))),
             }
         }
         .boxed()
@@ -109,6 +114,7 @@ mod tests {
             async move {
                 match call.tool.as_str() {
                     "fail" => Err(HostCallError::new("no")),
+                    "panic" => panic!("a bug of the tool"),
                     "wait" => {
                         call.cancel.cancelled().await;
                         Ok("cancelled".to_owned())
@@ -135,6 +141,29 @@ mod tests {
         assert_eq!(call(&run, &["p", "fail", ""], &cancel).now_or_never(), Some(Err(Value::error("no"))));
         let missing = call(&run, &["p"], &cancel).now_or_never().unwrap().unwrap_err();
         assert_eq!(missing.as_error().unwrap().code(), Some("INVALID_REQUEST"));
+    }
+
+    /// Panics before there is a future.
+    struct Rash;
+
+    impl Dispatch for Rash {
+        fn call(&self, _: HostCall) -> BoxFuture<'static, Result<String, HostCallError>> {
+            panic!("a bug of the dispatch")
+        }
+    }
+
+    #[test]
+    fn a_tool_that_panics_fails_its_call_and_is_named() {
+        let (run, cancel) = (Run::default(), CancelSource::new());
+        for (args, name) in [(["math", "panic", "[1]"], "math.panic"), (["h", "__panic", "[\"a\",\"b\"]"], "a.b")] {
+            let expected = Value::error(format!("{name} failed: its handler on the host panicked"));
+            let target = Arc::new(DispatchTarget::new(Arc::new(Rash), run.clone()));
+            let args: Vec<_> = args.iter().map(|&text| Value::from(text)).collect();
+            let incoming = IncomingCall { path: Vec::new(), args: Some(args), cancel: cancel.token() };
+            assert_eq!(target.call(incoming).now_or_never(), Some(Err(expected)));
+        }
+        let expected = Value::error("p.panic failed: its handler on the host panicked");
+        assert_eq!(call(&run, &["p", "panic", ""], &cancel).now_or_never(), Some(Err(expected)));
     }
 
     #[test]

@@ -64,14 +64,16 @@ pub(crate) fn failed(call: Call, error: CallError, disposed: bool) -> ExecutorEr
                 (Sent::Yes, Call::Execution { host_call: true }) => Started::Yes,
                 (Sent::Yes, _) => Started::Unknown,
             };
-            ExecutorError::new(ErrorCode::ConnectionBroken, message).with_started(started).caused_by(cause(&closed))
+            let error = ExecutorError::new(ErrorCode::ConnectionBroken, message).with_retryable(!disposed);
+            error.with_started(started).caused_by(cause(&closed))
         }
     }
 }
 
-/// A call after dispose.
+/// A call after dispose. No later call on this executor can succeed, so it is not to be tried again.
 pub(crate) fn closed() -> ExecutorError {
-    ExecutorError::new(ErrorCode::ConnectionBroken, text::REMOTE_CLOSED).with_started(Started::No)
+    let error = ExecutorError::new(ErrorCode::ConnectionBroken, text::REMOTE_CLOSED);
+    error.with_started(Started::No).with_retryable(false)
 }
 
 /// The original failure, its code included if it has one.
@@ -115,7 +117,7 @@ mod tests {
             let error = failed(call, broken(sent), disposed);
             assert_eq!(error.code, ErrorCode::ConnectionBroken);
             assert_eq!((error.message.as_str(), error.started), (message, Some(started)), "{call:?} {sent:?}");
-            assert!(error.retryable);
+            assert_eq!(error.retryable, !disposed, "a retry on a closed executor would spin");
             assert_eq!(error.cause.as_deref(), Some("SHUTTING_DOWN: draining"));
         }
     }

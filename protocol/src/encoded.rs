@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    ResultLimits,
+    EnvelopeError, ResultLimits,
     capnweb::{
         DataLimits, DecodeError, DroppedKeys, EncodeError, Value,
         expression::{check_data_only, parse, write},
@@ -42,6 +42,24 @@ impl Encoded {
         parse(&self.0, &DataLimits { dropped_keys: DroppedKeys::Allow, depth: 512, ..data_limits(&unbounded) })
     }
 
+    /// The value as JSON, as `JSON.stringify` makes it: undefined members vanish, and undefined itself, in an array or
+    /// as the whole, is null, as are NaN and the infinities; dates are ISO strings, errors their own members. Binary
+    /// values are tagged objects, as in host calls.
+    ///
+    /// ```
+    /// use codemode_protocol::{Encoded, ResultLimits};
+    ///
+    /// let result = Encoded::check(r#"{"at":["date",0],"list":[[1,["undefined"]]]}"#, &ResultLimits::default())?;
+    /// assert_eq!(result.to_json()?, serde_json::json!({"at": "1970-01-01T00:00:00.000Z", "list": [1, null]}));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The value holds a BigInt, which JSON cannot carry.
+    pub fn to_json(&self) -> Result<serde_json::Value, EnvelopeError> {
+        serde_json::Value::try_from(&self.decode()?)
+    }
+
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -67,6 +85,8 @@ fn data_limits(limits: &ResultLimits) -> DataLimits {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -75,6 +95,29 @@ mod tests {
         let encoded = Encoded::check(text, &ResultLimits::default()).unwrap();
         assert_eq!(encoded.as_str(), text);
         assert_eq!(Encoded::from_value(&encoded.decode().unwrap()).unwrap(), encoded);
+    }
+
+    #[test]
+    fn json_is_what_a_javascript_caller_would_write() {
+        let json = |text: &str| Encoded::check(text, &ResultLimits::default()).unwrap().to_json();
+        for (text, expected) in [
+            ("42", json!(42)),
+            ("1.5", json!(1.5)),
+            ("-0", json!(0)),
+            ("9007199254740992", json!(9_007_199_254_740_992_u64)),
+            ("1e21", json!(1e21)),
+            ("[\"undefined\"]", json!(null)),
+            ("[\"nan\"]", json!(null)),
+            ("[\"bytes\",\"AQI\"]", json!({"__codemode_binary_v1__": "Uint8Array", "data": "AQI="})),
+            ("{\"b\":1,\"a\":[\"undefined\"],\"c\":[\"url\",\"https://a/\"]}", json!({"b": 1, "c": "https://a/"})),
+            ("\"\\ud800\"", json!("\u{fffd}")),
+        ] {
+            assert_eq!(json(text).unwrap(), expected, "{text}");
+        }
+        let error = json("[\"bigint\",\"1\"]").unwrap_err();
+        assert_eq!(error.to_string(), "Do not know how to serialize a BigInt");
+        let deep = format!("{}1{}", "[[".repeat(200), "]]".repeat(200));
+        assert!(json(&deep).is_ok());
     }
 
     #[test]

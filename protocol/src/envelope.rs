@@ -121,8 +121,8 @@ fn write_json(value: &Value, json: &mut String, depth: usize) -> Result<(), Enve
             None => json.push_str("null"),
         },
         Value::Bytes(kind, bytes) => {
-            let tag = if *kind == BytesKind::ArrayBuffer { "ArrayBuffer" } else { "Uint8Array" };
-            json.push_str(&format!("{{\"{BINARY_TAG}\":\"{tag}\",\"{BINARY_DATA}\":\"{}\"}}", STANDARD.encode(bytes)));
+            let [(tag, kind), (data, base64)] = binary_object(*kind, bytes);
+            json.push_str(&format!("{{\"{tag}\":\"{kind}\",\"{data}\":\"{base64}\"}}"));
         }
         Value::Headers(_) => json.push_str("{}"),
         Value::Error(error) => write_members(&error.props, json, depth)?,
@@ -143,6 +143,12 @@ fn write_json(value: &Value, json: &mut String, depth: usize) -> Result<(), Enve
         }
     }
     Ok(())
+}
+
+/// The members of the tagged object of a binary value.
+pub(crate) fn binary_object(kind: BytesKind, bytes: &[u8]) -> [(&'static str, String); 2] {
+    let kind = if kind == BytesKind::ArrayBuffer { "ArrayBuffer" } else { "Uint8Array" };
+    [(BINARY_TAG, kind.to_owned()), (BINARY_DATA, STANDARD.encode(bytes))]
 }
 
 fn write_members(object: &Object, json: &mut String, depth: usize) -> Result<(), EnvelopeError> {
@@ -239,7 +245,7 @@ fn tagged_bytes(object: &Object) -> Option<Value> {
 }
 
 /// `Date.prototype.toISOString` (ECMA-262, section 21.4.1.32); `None` for an invalid date.
-fn iso_date(ms: f64) -> Option<String> {
+pub(crate) fn iso_date(ms: f64) -> Option<String> {
     if !(ms.is_finite() && ms.abs() <= 8.64e15) {
         return None;
     }

@@ -16,6 +16,7 @@
 //! # Ok::<(), codemode_protocol::ExecutorError>(())
 //! ```
 
+mod address;
 pub mod capnweb;
 mod dispatch;
 mod encoded;
@@ -23,6 +24,7 @@ mod envelope;
 mod error;
 mod executor;
 mod imports;
+mod json_value;
 mod limits;
 mod outcome;
 mod provider;
@@ -32,6 +34,7 @@ mod tool;
 mod version;
 pub mod wire;
 
+pub use address::CallAddress;
 pub use capnweb::{CancelSource, CancelToken};
 pub use dispatch::{CompletionGuard, Dispatch, EnvelopeDispatch, HostCall, HostCallError, ToolCall, ToolHandler};
 pub use encoded::Encoded;
@@ -50,6 +53,8 @@ pub use outcome::{ErrorDetails, HANDLE_TAG, LogLevel, LogLine, Outcome, Stats, T
 pub use provider::{
     JAVASCRIPT_RESERVED_WORDS, ProviderDescriptor, RESERVED_PROVIDER_NAMES, is_identifier, validate_providers,
 };
-pub use request::{ExecuteRequest, OutboundMode, ResultEncoding, RunBounds, TimeBound};
+pub use request::{
+    ExecuteRequest, LEAST_MEMORY_BYTES, LEAST_STACK_BYTES, OutboundMode, ResultEncoding, RunBounds, TimeBound,
+};
 pub use tool::{ExecutionTimeoutError, ToolNotFoundError};
 pub use version::{PROTOCOL_VERSION, assert_protocol_compatible};

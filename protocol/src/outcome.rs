@@ -62,6 +62,17 @@ named! {
     }
 }
 
+impl Termination {
+    /// Whether the program came to its own end, so that host calls that it had made and not awaited run on. In every
+    /// other end they were cut off.
+    pub fn leaves_calls(self) -> bool {
+        match self {
+            Self::Completed | Self::Threw | Self::Syntax | Self::Result => true,
+            Self::Timeout | Self::Cpu | Self::Memory | Self::Stalled => false,
+        }
+    }
+}
+
 named! {
     /// The level of a log line.
     LogLevel {

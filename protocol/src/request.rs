@@ -84,9 +84,9 @@ pub struct ExecuteRequest {
     pub count_host_waits: bool,
     /// Where `fetch` goes.
     pub outbound: OutboundMode,
-    /// Memory in bytes, clamped to the maximum.
+    /// Memory in bytes, at least [`LEAST_MEMORY_BYTES`], clamped to the maximum.
     pub memory_limit: Option<u64>,
-    /// Stack in bytes, clamped to the maximum.
+    /// Stack in bytes, at least [`LEAST_STACK_BYTES`], clamped to the maximum.
     pub stack_limit: Option<u64>,
     /// The CPU clock.
     pub cpu_time: TimeBound,
@@ -146,9 +146,13 @@ impl ExecuteRequest {
                 return Err(ExecutorError::invalid(field, "0 ms; at least 1 is needed"));
             }
         }
-        for (field, bound) in [("memoryLimit", self.memory_limit), ("stackLimit", self.stack_limit)] {
-            if bound == Some(0) {
-                return Err(ExecutorError::invalid(field, "0 bytes; at least 1 is needed"));
+        for (field, bound, least) in [
+            ("memoryLimit", self.memory_limit, LEAST_MEMORY_BYTES),
+            ("stackLimit", self.stack_limit, LEAST_STACK_BYTES),
+        ] {
+            if let Some(bytes) = bound.filter(|bytes| *bytes < least) {
+                let rule = format!("{bytes} bytes; at least {least} bytes are needed");
+                return Err(ExecutorError::invalid(field, rule));
             }
         }
         if let Some(id) = &self.id
@@ -180,6 +184,13 @@ impl ExecuteRequest {
         }
     }
 }
+
+/// The least memory limit that a request or an operator may name, in bytes: under it not even the engine's own start
+/// is sure to fit, and its failure would read as the program's.
+pub const LEAST_MEMORY_BYTES: u64 = 1 << 20;
+
+/// The least stack limit that a request may name, in bytes: under it the engine has no room for its own frames.
+pub const LEAST_STACK_BYTES: u64 = 64 << 10;
 
 fn is_uuid(text: &str) -> bool {
     text.len() == 36
@@ -232,7 +243,11 @@ mod tests {
             ),
             (ExecuteRequest { timeout: TimeBound::Milliseconds(0), ..base() }, "timeout: 0 ms; at least 1 is needed"),
             (ExecuteRequest { cpu_time: TimeBound::Milliseconds(0), ..base() }, "cpuTime: 0 ms; at least 1 is needed"),
-            (ExecuteRequest { memory_limit: Some(0), ..base() }, "memoryLimit: 0 bytes; at least 1 is needed"),
+            (
+                ExecuteRequest { memory_limit: Some(1_048_575), ..base() },
+                "memoryLimit: 1048575 bytes; at least 1048576 bytes are needed",
+            ),
+            (ExecuteRequest { stack_limit: Some(0), ..base() }, "stackLimit: 0 bytes; at least 65536 bytes are needed"),
             (
                 ExecuteRequest { id: Some("x".into()), ..base() },
                 "id: must be a UUID such as 123e4567-e89b-12d3-a456-426614174000",
@@ -241,6 +256,8 @@ mod tests {
         for (request, expected) in cases {
             assert_eq!(request.validate(&limits).unwrap_err().message, expected);
         }
-        assert!(base().validate(&limits).is_ok());
+        let least =
+            ExecuteRequest { memory_limit: Some(LEAST_MEMORY_BYTES), stack_limit: Some(LEAST_STACK_BYTES), ..base() };
+        assert!(least.validate(&limits).is_ok() && base().validate(&limits).is_ok());
     }
 }

@@ -27,6 +27,7 @@ const CLOSED: &str = "RemoteExecutor is closed";
 fn is_closed(error: &ExecutorError, started: Started) {
     assert_eq!((&error.code, error.message.as_str()), (&ErrorCode::ConnectionBroken, CLOSED));
     assert_eq!(error.started, Some(started));
+    assert!(!error.retryable, "a loop that tries again would spin");
 }
 
 #[tokio::test]
