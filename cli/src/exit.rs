@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use codemode_protocol::{ErrorCode, ExecutorError};
+
 /// The exit status, by what went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
@@ -47,6 +49,16 @@ impl Failure {
     /// Something that the user gave breaks a rule; the message names both.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self { status: Status::Usage, message: message.into() }
+    }
+
+    /// The same as an error of the contract.
+    pub(crate) fn into_error(self) -> ExecutorError {
+        let code = match self.status {
+            Status::Usage => ErrorCode::InvalidRequest,
+            Status::Interrupted => ErrorCode::Cancelled,
+            Status::Success | Status::Program | Status::Infrastructure => ErrorCode::Internal,
+        };
+        ExecutorError::new(code, self.message)
     }
 
     /// Something that the user depends on does not work.

@@ -6,6 +6,7 @@ mod args;
 mod doctor;
 mod exit;
 mod json;
+mod machine;
 mod run;
 mod serve;
 mod signals;
@@ -25,8 +26,8 @@ use crate::{
 fn main() -> ExitCode {
     // First of all: the pool starts this program again as its zygote.
     codemode_sandbox::run_if_zygote();
-    let Cli { command, log } = Cli::parse();
-    match start(command, log.as_deref()) {
+    let Cli { command } = Cli::parse();
+    match start(command) {
         Ok(status) => status.into(),
         Err(failure) => {
             say(format_args!("codemoded: {}", Harmless(&failure.message)));
@@ -35,8 +36,12 @@ fn main() -> ExitCode {
     }
 }
 
-fn start(command: Command, log: Option<&str>) -> Result<Status, Failure> {
-    let filter = log.unwrap_or(if matches!(command, Command::Serve(_)) { "info" } else { "warn" });
+fn start(command: Command) -> Result<Status, Failure> {
+    let filter = match &command {
+        Command::Serve(args) => args.log.as_str(),
+        // What they have to say is their output; beside it, only what goes wrong.
+        Command::Run(_) | Command::Doctor(_) => "warn",
+    };
     let filter = EnvFilter::try_new(filter).map_err(|error| Failure::usage(format!("--log {filter:?}: {error}")))?;
     tracing_subscriber::fmt()
         .with_env_filter(filter)

@@ -10,7 +10,7 @@ use tracing::warn;
 use crate::{
     args,
     exit::{Failure, Status},
-    signals,
+    machine, signals,
     terminal::print,
 };
 
@@ -19,8 +19,8 @@ use crate::{
 /// # Errors
 /// The address cannot be listened on, or the pool does not come up.
 pub(crate) async fn run(args: args::Serve) -> Result<Status, Failure> {
+    let limits = args.pool.limits(machine::memory()).map_err(Failure::usage)?;
     let mut signals = signals::interruption()?;
-    let limits = args.pool.limits();
     // First: a port that is taken is found out before any process is started.
     let listener = TcpListener::bind(args.listen)
         .await
@@ -37,7 +37,7 @@ pub(crate) async fn run(args: args::Serve) -> Result<Status, Failure> {
             let pool = pool.clone();
             move || if pool.status().ready { Ok(()) } else { Err("the pool has no zygote".into()) }
         }),
-        max_sessions: args.max_sessions as usize,
+        max_sessions: usize::try_from(args.max_sessions).unwrap_or(usize::MAX),
         ..Config::default()
     };
     if let Err(error) = print(format_args!("listening on ws://{addr}")) {

@@ -113,7 +113,8 @@ fn an_interrupt_ends_the_program_and_its_tools() {
         let program = folder.path().join("program.js");
         std::fs::write(&program, "async () => await t.hang()").unwrap();
         let tool = format!("t.hang=echo $$ > {0}.new; mv {0}.new {0}; exec sleep 600", pid.display());
-        let child = codemoded(&["run", program.to_str().unwrap(), "--tool", &tool])
+        let json: &[&str] = if signal == libc::SIGHUP { &["--json"] } else { &[] };
+        let child = codemoded(&[&["run", program.to_str().unwrap(), "--tool", &tool], json].concat())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -126,7 +127,13 @@ fn an_interrupt_ends_the_program_and_its_tools() {
         assert_eq!(process.end().code(), Some(130));
         let mut err = String::new();
         process.0.stderr.take().unwrap().read_to_string(&mut err).unwrap();
-        assert_eq!(err, "interrupted\n");
+        let mut out = String::new();
+        process.0.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+        if json.is_empty() {
+            assert_eq!((out.as_str(), err.as_str()), ("", "interrupted\n"));
+        } else {
+            assert_eq!((&value(&out)["executorError"]["code"], err.as_str()), (&json!("CANCELLED"), ""));
+        }
         assert_ended(&pid);
     }
 }

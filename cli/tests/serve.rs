@@ -64,6 +64,36 @@ fn the_stop_waits_for_a_running_program_and_a_second_signal_does_not() {
     assert!(err.contains("CONNECTION_BROKEN"), "{err}");
 }
 
+#[test]
+fn a_run_that_outlives_the_drain_is_told_so_and_its_tool_is_stopped() {
+    let daemon = Daemon::start(&["--warm", "1", "--drain-timeout", "100"]);
+    let folder = tempfile::tempdir().unwrap();
+    let pid = folder.path().join("pid");
+    let tool = format!("t.hang=echo $$ > {0}.new; mv {0}.new {0}; exec sleep 600", pid.display());
+    let runner = codemoded(&["run", "-", "--url", &daemon.url, "--tool", &tool])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut runner = Owned(runner);
+    runner.0.stdin.take().unwrap().write_all(b"async () => await t.hang()").unwrap();
+    while !pid.exists() {
+        std::thread::yield_now();
+    }
+    let (status, _) = daemon.stop(libc::SIGTERM);
+    assert_eq!(status.code(), Some(0));
+    assert_eq!(runner.end().code(), Some(3));
+    let mut err = String::new();
+    runner.0.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+    let message = "CANCELLED: The executor was shut down at its 100 ms drain timeout while the run was under way; the \
+                   run was ended. Its caller did not cancel it.\n";
+    assert_eq!(err, message, "and nothing is waited for");
+    let tool = std::fs::read_to_string(&pid).unwrap();
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", tool.trim()));
+    assert!(stat.as_ref().map_or(true, |stat| stat.contains(") Z")), "{stat:?}");
+}
+
 fn readyz(addr: &str) -> String {
     let mut stream = TcpStream::connect(addr).unwrap();
     stream.write_all(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();

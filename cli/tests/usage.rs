@@ -22,9 +22,15 @@ fn bad_flags_are_named_with_their_rule() {
         (&["run", empty], &[empty, "is empty"]),
         (&["run", binary], &[binary, "must be UTF-8"]),
         (&["run", "-"], &["standard input is empty"]),
-        (&["run", "-", "--timeout", "0"], &["--timeout", "1.."]),
-        (&["run", "-", "--timeout", "soon"], &["--timeout", "soon"]),
-        (&["run", "-", "--memory-limit", "1k"], &["--memory-limit", "1k"]),
+        (&["run", "-", "--timeout", "0"], &["--timeout", "must be a whole number of milliseconds, at least 1"]),
+        (
+            &["run", "-", "--timeout", "-5"],
+            &["'-5' for '--timeout <MS>'", "a whole number of milliseconds, at least 1"],
+        ),
+        (&["run", "-", "--timeout", "soon"], &["--timeout", "soon", "a whole number of milliseconds, at least 1"]),
+        (&["run", "-", "--memory-limit", "1k"], &["--memory-limit", "1k", "a whole number of bytes, at least 1048576"]),
+        (&["run", "-", "--memory-limit", "1048575"], &["--memory-limit", "a whole number of bytes, at least 1048576"]),
+        (&["run", "-", "--memory-limit", "999999999999999"], &["--memory-limit 999999999999999 is above", "machine"]),
         (&["run", "-", "--tool", "git.log"], &["--tool", "no \"=\""]),
         (&["run", "-", "--tool", "git=x"], &["--tool", "no \".\""]),
         (&["run", "-", "--tool", "class.x=y"], &["--tool", "reserved"]),
@@ -32,15 +38,28 @@ fn bad_flags_are_named_with_their_rule() {
         (&["run", "-", "--url", "nowhere"], &["--url", "ws://127.0.0.1:8787"]),
         (&["serve", "--listen", "0.0.0.0:0"], &["--listen", "only loopback addresses"]),
         (&["serve", "--listen", "8787"], &["--listen", "an address and a port"]),
-        (&["serve", "--max-concurrent", "0"], &["--max-concurrent", "1.."]),
+        (&["serve", "--max-concurrent", "0"], &["--max-concurrent", "must be a whole number, from 1 to 100000"]),
+        (
+            &["serve", "--drain-timeout", "-1"],
+            &["--drain-timeout", "a whole number of milliseconds, from 0 to 86400000"],
+        ),
+        (&["serve", "--memory-max", "1000"], &["--memory-max", "a whole number of bytes, at least 1048576"]),
+        (&["serve", "--timeout-max", "9", "--timeout-default", "10"], &["--timeout-default 10 is above --timeout-max"]),
+        (&["serve", "--memory-default", "999999999"], &["--memory-default 999999999 is above --memory-max"]),
+        (&["serve", "--memory-max", "999999999999999"], &["--memory-max 999999999999999 is above", "machine"]),
+        (&["serve", "--warm", "3", "--max-concurrent", "2"], &["--warm 3 is above --max-concurrent, which is 2"]),
+        (&["serve", "--log", "nonsense"], &["--log", "\"nonsense\" is no level", "codemode_daemon=debug"]),
+        (&["serve", "--log", "=[="], &["--log"]),
+        (&["run", "-", "--log", "debug"], &["--log"]),
         (&["serve", "--require-confinement", "total"], &["--require-confinement", "process", "layered"]),
         (&["doctor", "--all"], &["--all"]),
-        (&["doctor", "--log", "=[=", "--json"], &["--log"]),
+        (&["doctor", "--log", "debug"], &["--log"]),
     ];
     for (args, texts) in cases {
         let ended = ended(args, "");
         assert_eq!(ended.code, Some(2), "{args:?}: {ended:?}");
         assert_eq!(ended.out, "", "{args:?}");
+        assert!(!ended.err.contains("use '-- -"), "{args:?}: {}", ended.err);
         for text in *texts {
             assert!(ended.err.contains(text), "{args:?} should name {text:?}: {}", ended.err);
         }
@@ -56,9 +75,37 @@ fn a_tool_given_twice_is_refused() {
 
 #[test]
 fn a_program_over_its_bound_is_refused() {
-    let ended = ended(&["run", "-"], &" ".repeat(2 << 20).replacen(' ', "x", 1));
-    assert_eq!(ended.code, Some(2));
-    assert!(ended.err.contains("code: takes"), "{}", ended.err);
+    let program = "x".repeat(2 << 20);
+    let piped = ended(&["run", "-"], &program);
+    assert_eq!(piped.code, Some(2));
+    let message = "standard input takes more than 1048576 bytes; a program may take at most 1048576";
+    assert!(piped.err.contains(message), "{}", piped.err);
+
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), program).unwrap();
+    let file = file.path().to_str().unwrap();
+    let read = ended(&["run", file], "");
+    assert_eq!(read.code, Some(2));
+    let message = format!("{file} takes 2097152 bytes; a program may take at most 1048576");
+    assert!(read.err.contains(&message), "{}", read.err);
+}
+
+#[test]
+fn what_keeps_a_program_from_running_is_json_too_when_asked_for() {
+    let cases: &[(&[&str], &str, &str)] = &[
+        (&["run", "/no/such/file.js"], "", "/no/such/file.js could not be read"),
+        (&["run", "-"], "", "standard input is empty"),
+        (&["run", "-", "--tool", "a.x=1", "--tool", "a.x=2"], "() => 1", "the tool a.x is given twice"),
+        (&["run", "-", "--memory-limit", "999999999999999"], "() => 1", "--memory-limit 999999999999999 is above"),
+    ];
+    for (args, program, text) in cases {
+        let ended = ended(&[*args, &["--json"]].concat(), program);
+        assert_eq!((ended.code, ended.err.as_str()), (Some(2), ""), "{args:?}");
+        let object: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+        let error = &object["executorError"];
+        assert_eq!((&error["code"], &error["retryable"]), (&"INVALID_REQUEST".into(), &false.into()), "{object}");
+        assert!(error["message"].as_str().unwrap().contains(text), "{object}");
+    }
 }
 
 #[test]

@@ -18,15 +18,30 @@ use self::{output::Report, tools::CommandTools};
 use crate::{
     args,
     exit::{Failure, Status},
-    signals,
+    machine, signals,
     terminal::say,
 };
 
 /// Runs the program and reports how it ended.
 ///
 /// # Errors
-/// What keeps the program from being sent to an executor.
+/// What keeps the program from being sent to an executor, unless it was reported as JSON.
 pub(crate) async fn run(args: args::Run) -> Result<Status, Failure> {
+    let (json, file) = (args.json, args.file.clone());
+    match attempt(args).await {
+        Err(failure) if json => {
+            let status = failure.status;
+            Report { json, file: &file }.ended(&Err(failure.into_error()));
+            Ok(status)
+        }
+        ended => ended,
+    }
+}
+
+async fn attempt(args: args::Run) -> Result<Status, Failure> {
+    if let (None, Some(bytes)) = (&args.url, args.memory_limit) {
+        args::memory_fits("--memory-limit", bytes, machine::memory()).map_err(Failure::usage)?;
+    }
     let limits = limits(&args);
     let request = request(&args, &limits)?;
     // After the program is read: a read of the terminal blocks, and a signal has to end it.
@@ -54,10 +69,17 @@ pub(crate) async fn run(args: args::Run) -> Result<Status, Failure> {
     };
     let Some(ended) = ended else {
         stop(&tools).await;
+        if args.json {
+            return Err(Failure { status: Status::Interrupted, message: "interrupted".into() });
+        }
         say("interrupted");
         return Ok(Status::Interrupted);
     };
     let status = report.ended(&ended);
+    if !ended.as_ref().is_ok_and(|outcome| outcome.termination.leaves_calls()) {
+        // Nobody is there any more who could use what they do.
+        stop(&tools).await;
+    }
     let left = tools.running();
     if !left.is_empty() {
         say(format_args!("waiting for what the program did not wait for: {}; interrupt to stop it", left.join(", ")));
@@ -104,17 +126,29 @@ fn request(args: &args::Run, limits: &Limits) -> Result<ExecuteRequest, Failure>
     Ok(request)
 }
 
-/// Reads the program, `bound` bytes of it at most and one more, which the check of the request refuses.
+/// Reads the program, which may take `bound` bytes.
 fn program(file: &Path, bound: u64) -> Result<String, Failure> {
     let mut bytes = Vec::new();
-    let bound = bound.saturating_add(1);
+    let enough = bound.saturating_add(1);
+    // How large it is, where the system says so without reading it all.
+    let mut whole = None;
     let (name, read) = if file == Path::new("-") {
-        ("standard input".to_owned(), std::io::stdin().take(bound).read_to_end(&mut bytes))
+        ("standard input".to_owned(), std::io::stdin().take(enough).read_to_end(&mut bytes))
     } else {
-        let read = fs::File::open(file).and_then(|open| open.take(bound).read_to_end(&mut bytes));
+        let read = fs::File::open(file).and_then(|open| {
+            whole = open.metadata().ok().filter(fs::Metadata::is_file).map(|about| about.len());
+            open.take(enough).read_to_end(&mut bytes)
+        });
         (file.display().to_string(), read)
     };
     read.map_err(|error| Failure::usage(format!("{name} could not be read: {error}")))?;
+    if bytes.len() as u64 > bound {
+        let size = match whole.filter(|size| *size > bound) {
+            Some(size) => format!("takes {size} bytes"),
+            None => format!("takes more than {bound} bytes"),
+        };
+        return Err(Failure::usage(format!("{name} {size}; a program may take at most {bound}")));
+    }
     let program = String::from_utf8(bytes)
         .map_err(|error| Failure::usage(format!("{name} must be UTF-8 text: {}", error.utf8_error())))?;
     if program.trim().is_empty() {
