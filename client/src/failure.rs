@@ -1,4 +1,4 @@
-//! Every way in which a call or a connect fails, as the contract's error (CONTRACT section 14).
+//! Every way in which a call or a connect fails, as the contract's error (PROTOCOL.md, "Errors").
 
 use std::fmt;
 

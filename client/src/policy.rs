@@ -1,4 +1,4 @@
-//! When sessions are opened, used, retired and given up (CONTRACT section 16), decided without I/O.
+//! When sessions are opened, used, retired and given up, decided without I/O.
 //!
 //! A call is either on a session or waits for the one attempt to open the next; it starts the moment that a session is
 //! there. Arrivals come with `now`, and [`Policy::poll_action`] says what to do about them.

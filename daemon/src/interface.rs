@@ -1,4 +1,4 @@
-//! The wire interface (CONTRACT section 15): the main object of every session, as calls on an [`Executor`].
+//! The wire interface (PROTOCOL.md, "Interface"): the main object of every session, as calls on an [`Executor`].
 
 use std::{
     any::Any,

@@ -1,4 +1,4 @@
-//! The wire interface of CONTRACT section 15, over real sockets.
+//! The wire interface of PROTOCOL.md, over real sockets.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;

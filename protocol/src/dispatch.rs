@@ -1,4 +1,4 @@
-//! Host calls: the trait that answers them, and the envelope with its completion guard (CONTRACT section 5).
+//! Host calls: the trait that answers them, and the envelope with its completion guard (PROTOCOL.md, "Interface").
 
 use std::{
     collections::HashMap,

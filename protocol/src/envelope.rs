@@ -1,4 +1,4 @@
-//! The JSON that host calls ride in: arguments one way, the result envelope the other (CONTRACT section 5).
+//! The JSON that host calls ride in: arguments one way, the result envelope the other (PROTOCOL.md, "Interface").
 //!
 //! Binary values are tagged objects inside the JSON, `{"__codemode_binary_v1__": kind, "data": base64}`; they decode to
 //! a `Uint8Array` unless the kind says `ArrayBuffer`.

@@ -1,4 +1,4 @@
-//! Failures of the infrastructure: the program never ran, or nobody can know whether it ran (CONTRACT section 14).
+//! Failures of the infrastructure: the program never ran, or nobody can know whether it ran (PROTOCOL.md, "Errors").
 //!
 //! A program that failed is no error: that is an [`Outcome`](crate::Outcome) with its `error` set.
 

@@ -1,4 +1,4 @@
-//! The trait that every executor implements, and what a caller lends it for one run (CONTRACT section 1).
+//! The trait that every executor implements, and what a caller lends it for one run.
 
 use std::{future::Future, sync::Arc, time::Duration};
 
@@ -104,7 +104,7 @@ impl Host {
     }
 }
 
-/// Performs the program's outbound requests in the caller's process (CONTRACT section 10).
+/// Performs the program's outbound requests in the caller's process (PROTOCOL.md, "Interface").
 pub trait Outbound: Send + Sync + 'static {
     /// Performs one request. An error is the text of the `TypeError` that the program's `fetch` rejects with.
     fn fetch(&self, request: OutboundRequest) -> BoxFuture<'static, Result<OutboundResponse, String>>;

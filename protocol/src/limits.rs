@@ -1,4 +1,4 @@
-//! The table of bounds (CONTRACT section 17): one place for every number.
+//! The table of bounds (PROTOCOL.md, "Bounds"): one place for every number.
 
 use std::thread::available_parallelism;
 
@@ -121,7 +121,7 @@ impl Limits {
     }
 }
 
-/// The bounds of one encoded result (CONTRACT section 6).
+/// The bounds of one encoded result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResultLimits {
     /// Nesting of arrays and objects.

@@ -1,4 +1,4 @@
-//! What a run gave: a result or the program's failure, its logs and its figures (CONTRACT sections 7 and 13).
+//! What a run gave: a result or the program's failure, its logs and its figures (PROTOCOL.md, "Interface").
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Providers: what the program sees as namespaces, and the names they may have (CONTRACT section 4).
+//! Providers: what the program sees as namespaces, and the names they may have.
 
 use std::collections::HashSet;
 

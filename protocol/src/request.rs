@@ -1,4 +1,4 @@
-//! What a caller asks for (CONTRACT section 2).
+//! What a caller asks for (PROTOCOL.md, "Interface").
 
 use std::collections::BTreeMap;
 

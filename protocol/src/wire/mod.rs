@@ -1,4 +1,4 @@
-//! The native contract as Cap'n Web values, both ways (CONTRACT sections 2, 13, 14 and 15).
+//! The native contract as Cap'n Web values, both ways (PROTOCOL.md, "Interface").
 //!
 //! Names are camelCase on the wire. Absent members are left off, because a member that is undefined crosses as a present
 //! key; a reader takes an undefined member as absent and ignores members that it does not know.

@@ -1,4 +1,4 @@
-//! Functions in results, called later (CONTRACT section 11).
+//! Functions in results, called later.
 
 use std::{
     sync::{Arc, Mutex},
