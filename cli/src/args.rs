@@ -199,7 +199,7 @@ fn number(text: &str, what: &str, least: u64, most: u64) -> Result<u64, String> 
 
 /// What is logged. A word alone is a level: as a target, which it could be too, it would say nothing and hide all.
 fn log_filter(text: &str) -> Result<String, String> {
-    let is_level = |word: &str| word.parse::<LevelFilter>().is_ok();
+    let is_level = |word: &str| !word.is_empty() && word.parse::<LevelFilter>().is_ok();
     let plain = text.split(',').map(str::trim).filter(|part| !part.contains(['=', '[']));
     if let Some(word) = plain.clone().find(|word| !is_level(word)) {
         return Err(format!(
