@@ -1,8 +1,8 @@
 //! Host calls of a run over the wire: each is a pulled call on the stub that the caller lent, of tools or of requests.
 //!
 //! The pulled calls are kept in one place per run and not in the futures that wait for them, because when the run ends
-//! their releases must stand in a fixed order to the answer of `execute` (PROTOCOL.md, "Interface"): before it when the run
-//! timed out or was cancelled, after it when the program ended and left calls behind.
+//! their releases must stand in a fixed order to the answer of `execute` (PROTOCOL.md, "What a program sees"): before it
+//! when the run timed out or was cancelled, after it when the program ended and left calls behind.
 
 use std::{
     collections::HashMap,

@@ -1,5 +1,5 @@
-//! Outbound requests and their responses on the wire (PROTOCOL.md, "Interface"): the one argument of a call on the outbound
-//! function, `{method, url, headers, body}`, and its answer `{status, statusText, headers, body}`.
+//! Outbound requests and their responses on the wire (PROTOCOL.md, "Interface"): the one argument of a call on the
+//! outbound function, `{method, url, headers, body}`, and its answer `{status, statusText, headers, body}`.
 
 use super::fields::{array, figure, object, string, take};
 use crate::{
