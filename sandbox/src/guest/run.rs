@@ -9,7 +9,7 @@ use super::encode::{Functions, Refusal, Rules, encode};
 use super::errors::{describe, type_name};
 use super::event_loop::{Settled, settle};
 use super::js::{Js, Kind, Pending, Val};
-use super::program::{Failure, Sources};
+use super::program::{FILE, Failure, Sources};
 use super::state::State;
 use crate::frame::{DoneFrame, InvokeSpec, RunSpec};
 
@@ -233,7 +233,8 @@ fn describe_end(state: &State, spec: &RunSpec, end: End) -> DoneFrame {
             failed(Termination::Threw, described.text, Some(described.details))
         }
         End::Syntax(thrown) => {
-            let described = describe(state, &thrown, bound);
+            let mut described = describe(state, &thrown, bound);
+            keep_within(&mut described.details, &spec.code);
             let message = format!("SyntaxError: {}", described.text);
             failed(Termination::Syntax, text::cut(&message, bound).into_owned(), Some(described.details))
         }
@@ -241,6 +242,21 @@ fn describe_end(state: &State, spec: &RunSpec, end: End) -> DoneFrame {
         End::Stalled => failed(Termination::Stalled, text::STALLED.into(), None),
         End::TimeOver => failed(Termination::Timeout, text::timed_out(spec.timeout_ms), None),
         End::Refused(message) => failed(Termination::Result, text::cut(&message, bound).into_owned(), None),
+    }
+}
+
+/// A source that ends too early fails in what stands behind it, which the caller never wrote: the place becomes the end
+/// of their last line.
+fn keep_within(details: &mut ErrorDetails, code: &str) {
+    let last = code.lines().last().unwrap_or_default();
+    let lines = u32::try_from(code.lines().count().max(1)).unwrap_or(u32::MAX);
+    if let Some(line) = details.line.filter(|line| *line > lines) {
+        let end = u32::try_from(last.chars().count()).unwrap_or(u32::MAX).saturating_add(1);
+        if let (Some(stack), Ok(file)) = (&mut details.stack, FILE.to_str()) {
+            let column = details.column.unwrap_or(1);
+            *stack = stack.replacen(&format!("{file}:{line}:{column}"), &format!("{file}:{lines}:{end}"), 1);
+        }
+        (details.line, details.column) = (Some(lines), Some(end));
     }
 }
 

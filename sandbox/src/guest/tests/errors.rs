@@ -179,3 +179,22 @@ fn stacks_show_no_frames_of_the_web_surface() {
         assert_eq!(details.line, Some(1), "{code}");
     }
 }
+
+#[test]
+fn a_source_that_ends_too_early_fails_at_its_own_end() {
+    for (code, place) in [
+        ("", (1, 1)),
+        ("// nothing", (1, 11)),
+        ("async () =>", (1, 12)),
+        ("async () => {", (1, 14)),
+        ("async () => {\n  foo(\n", (2, 7)),
+        ("import 'x';\nasync () => {\r\n", (2, 14)),
+    ] {
+        let ran = run(code);
+        assert_eq!(ran.error().0, Termination::Syntax, "{code}");
+        let details = ran.done().details.as_ref().unwrap();
+        assert_eq!(details.line.zip(details.column), Some(place), "{code}: {details:?}");
+        let stack = details.stack.as_deref().unwrap();
+        assert!(stack.contains(&format!("program.js:{}:{}", place.0, place.1)), "{code}: {stack}");
+    }
+}
