@@ -55,7 +55,25 @@ fn table(report: &DoctorReport) -> String {
         [attempt.name.clone(), outcome(&attempt.inside), format!("outside: {}", outcome(&attempt.outside))]
     }));
     text += &section("Attempts from inside a child", rows);
-    text + if report.holds() { "Every attempt was refused." } else { "AN ATTEMPT SUCCEEDED: do not run programs here." }
+    text + &verdict(report)
+}
+
+/// The last line: what the attempts say, and which of them say nothing because they fail outside as well.
+fn verdict(report: &DoctorReport) -> String {
+    if !report.holds() {
+        return "AN ATTEMPT SUCCEEDED: do not run programs here.".into();
+    }
+    let idle = report.attempts.iter().filter(|attempt| attempt.outside != AttemptOutcome::Succeeded);
+    let idle: Vec<_> = idle.map(|attempt| attempt.name.as_str()).collect();
+    match idle.as_slice() {
+        [] => "Every attempt was refused, and succeeds outside.".into(),
+        names => format!(
+            "Every attempt was refused. On this machine {} of {} fail outside too, which proves nothing of them: {}.",
+            names.len(),
+            report.attempts.len(),
+            names.join(", ")
+        ),
+    }
 }
 
 fn outcome(outcome: &AttemptOutcome) -> String {
