@@ -162,7 +162,7 @@ impl Executor for RemoteExecutor {
         submitted.await?.await.map(drop).map_err(|error| self.failed(Call::Other, error))
     }
 
-    /// Closes every session: calls in flight fail, later ones too. Ready when the daemon has been told.
+    /// Closes every session: calls in flight fail, later ones too, and are not retryable. Ready when the daemon has been told.
     async fn dispose(&self) {
         self.sessions.dispose().await;
     }
