@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use codemode_protocol::{CancelSource, Host, HostCall, HostCallError, Limits, text};
+use codemode_protocol::{CallAddress, CancelSource, Host, HostCall, HostCallError, Limits, text};
 use futures_util::{FutureExt, future::BoxFuture};
 use tokio::{
     runtime::Handle,
@@ -83,8 +83,8 @@ impl Drop for Share {
     }
 }
 
-/// Bytes of what a run asks of the host, beyond which the child is not read until the host has answered some of it. The
-/// last call may go beyond it.
+/// Bytes of what a run asks of the host, beyond which no large call is read until the host has answered some of it. The
+/// last one may go beyond it.
 const ARGUMENTS_HELD: u64 = 64 << 20;
 
 /// Bounds of each call.
@@ -127,7 +127,7 @@ impl Calls {
                     return self.answer(Answer { id, frame: ToChild::Reply { call: id, outcome } });
                 };
                 let source = CancelSource::new();
-                let address = address(&provider, &tool, &args_json);
+                let address = CallAddress::of(&provider, &tool, &args_json);
                 let host_call = HostCall { provider, tool, args_json, cancel: source.token() };
                 // A handler that panics fails its call; it must not take the run's caller with it.
                 let future = catch_unwind(AssertUnwindSafe(|| dispatch.call(host_call)));
@@ -194,7 +194,7 @@ impl Calls {
 
 struct Task {
     id: u32,
-    address: Address,
+    address: CallAddress,
     bounds: CallBounds,
     cancel: CancelSource,
     answers: mpsc::UnboundedSender<Answer>,
@@ -210,7 +210,7 @@ impl Task {
             Ok(Err(_)) => self.answer(Err(HostCallError::new(self.panicked()))),
             Err(_) => {
                 let bound = u64::try_from(self.bounds.timeout.as_millis()).unwrap_or(u64::MAX);
-                self.answer(Err(HostCallError::new(text::host_call_timed_out(&self.address.text(), bound))));
+                self.answer(Err(HostCallError::new(text::host_call_timed_out(&self.address.to_string(), bound))));
                 self.share = None;
                 self.cancel.cancel();
                 // A tool is run to its end, also when nobody waits for it any more.
@@ -223,12 +223,12 @@ impl Task {
         let outcome = match outcome {
             Ok(envelope) if envelope.len() as u64 > self.bounds.envelope_bytes => {
                 let size = envelope.len() as u64;
-                Err(text::call_result_too_large(&self.address.text(), size, self.bounds.envelope_bytes))
+                Err(text::call_result_too_large(&self.address.to_string(), size, self.bounds.envelope_bytes))
             }
             Ok(envelope) => Ok(envelope),
             Err(error) if error.message.len() as u64 > self.bounds.envelope_bytes => {
                 let size = error.message.len() as u64;
-                Err(text::call_result_too_large(&self.address.text(), size, self.bounds.envelope_bytes))
+                Err(text::call_result_too_large(&self.address.to_string(), size, self.bounds.envelope_bytes))
             }
             Err(error) => Err(error.message),
         };
@@ -237,36 +237,8 @@ impl Task {
     }
 
     fn panicked(&self) -> String {
-        format!("{} failed: its handler on the host panicked", self.address.text())
+        text::handler_panicked(&self.address.to_string())
     }
-}
-
-/// What the program called: for a tool of the dialect's own, whose first two arguments say it, those (CONTRACT
-/// section 5). Only errors name it, so it is put together late.
-struct Address {
-    provider: String,
-    tool: String,
-    spoken: Option<(String, String)>,
-}
-
-fn address(provider: &str, tool: &str, args_json: &str) -> Address {
-    let spoken = tool.starts_with("__").then(|| first_two_texts(args_json)).flatten();
-    Address { provider: provider.to_owned(), tool: tool.to_owned(), spoken }
-}
-
-impl Address {
-    fn text(&self) -> String {
-        match &self.spoken {
-            Some((first, second)) => format!("{first}.{second}"),
-            None => format!("{}.{}", self.provider, self.tool),
-        }
-    }
-}
-
-fn first_two_texts(args_json: &str) -> Option<(String, String)> {
-    let args: Vec<&serde_json::value::RawValue> = serde_json::from_str(args_json).ok()?;
-    let [first, second, ..] = args.as_slice() else { return None };
-    Some((serde_json::from_str(first.get()).ok()?, serde_json::from_str(second.get()).ok()?))
 }
 
 #[cfg(test)]
@@ -282,18 +254,5 @@ mod tests {
         drop(small);
         load.lighter().await;
         assert!(!load.is_full());
-    }
-
-    #[test]
-    fn a_call_is_named_by_what_the_program_called() {
-        let cases = [
-            ("api", "get", "[\"a\",\"b\"]", "api.get"),
-            ("host", "__call", "[\"github\",\"search\",{}]", "github.search"),
-            ("host", "__call", "[1,\"b\"]", "host.__call"),
-            ("host", "__call", "not JSON", "host.__call"),
-        ];
-        for (provider, tool, args, expected) in cases {
-            assert_eq!(address(provider, tool, args).text(), expected);
-        }
     }
 }

@@ -21,7 +21,7 @@ use super::{
     watchdog::{Watchdog, Watched},
 };
 use crate::{
-    frame::{FrameBounds, FrameReader, InvokeSpec, RunSpec, ToChild},
+    frame::{FrameBounds, FrameReader, HEADER_BYTES, InvokeSpec, RunSpec, ToChild, parse_header},
     sys,
 };
 
@@ -228,14 +228,12 @@ impl Run<'_> {
         };
         let (child, load) = (self.child.clone(), self.calls.load().clone());
         loop {
-            let reads = self.reads();
-            if reads
-                && self.unread
+            if self.unread
                 && let Some(end) = self.read().await?
             {
                 return Ok(end);
             }
-            let reads = reads && !self.unread;
+            let reads = !self.unread;
             let interest = match (reads, self.outbox.is_empty()) {
                 (true, true) => Interest::READABLE,
                 (true, false) => Interest::READABLE | Interest::WRITABLE,
@@ -276,25 +274,27 @@ impl Run<'_> {
         }
     }
 
-    /// Whether the child is to be read: not while its calls hold too much, until it is gone.
-    fn reads(&self) -> bool {
-        !self.calls.load().is_full() || self.child.end.get().is_some()
+    /// Whether the rest of a large frame is to stay where it is, because the host has too much to answer. The child
+    /// cannot go on meanwhile, because its socket has no room for so much.
+    fn holds_back(&mut self) -> bool {
+        if !self.calls.load().is_full() || self.child.end.get().is_some() {
+            return false;
+        }
+        let begun = self.reader.buffer();
+        let header = begun.first_chunk::<HEADER_BYTES>().and_then(|header| parse_header(*header).ok());
+        header.is_some_and(|(_, length)| (HEADER_BYTES + length as usize).saturating_sub(begun.len()) > LARGE_REST)
     }
 
     /// Reads all that there is, as long as there is room for what it asks of the host.
     async fn read(&mut self) -> Result<Option<End>, Violation> {
-        self.unread = false;
+        if std::mem::take(&mut self.unread) {
+            self.watched.clock().resume(self.shared.now());
+        }
         loop {
             while let Some(frame) = self.reader.next()? {
                 match self.conversation.hear(frame)? {
                     Heard::Nothing => {}
-                    Heard::Call(call) => {
-                        self.calls.start(call);
-                        if !self.reads() {
-                            self.unread = true;
-                            return Ok(None);
-                        }
-                    }
+                    Heard::Call(call) => self.calls.start(call),
                     Heard::Abort(id) => self.calls.abort(id),
                     Heard::Waiting => self.watched.clock().wait(self.shared.now()),
                     Heard::Done(done) => {
@@ -313,6 +313,12 @@ impl Run<'_> {
                         ));
                     }
                 }
+            }
+            if self.holds_back() {
+                // It waits for the host, although it cannot say so.
+                self.watched.clock().wait(self.shared.now());
+                self.unread = true;
+                return Ok(None);
             }
             let room = if self.reader.has_partial_frame() { LARGE_READ } else { SMALL_READ };
             match sys::receive_now(self.child.as_raw_fd(), self.reader.buffer(), room) {
@@ -458,6 +464,9 @@ const LARGE_READ: usize = 256 << 10;
 /// Bytes that wait for a child that does not read, beyond which further answers stay where they are. The last answer may
 /// go beyond it.
 const OUTBOX: usize = 1 << 20;
+
+/// More than a socket has room for.
+const LARGE_REST: usize = 1 << 20;
 
 /// How long a run's figures may wait for the zygote's report; a child that was killed is gone within a few milliseconds.
 const REPORT_BOUND: Duration = Duration::from_millis(30);

@@ -322,20 +322,25 @@ async fn a_child_is_not_read_while_its_calls_hold_too_much() {
         }
         take_replies(socket, CALLS, 1);
     });
+    let watched = run.watched.clone();
+    let stands = || watched.clock().host_wait(shared.now()) > Duration::ZERO;
     let serving = run.serve();
     tokio::pin!(serving);
     tokio::select! {
         _ = &mut serving => panic!("it has not ended"),
         _ = tools.started.acquire_many(8) => {}
     }
-    for _ in 0..1000 {
+    // The child could not go on, although it cannot say that it waits.
+    while !stands() {
         assert!((&mut serving).now_or_never().is_none());
         tokio::task::yield_now().await;
     }
     assert_eq!(tools.started.available_permits(), 8, "64 MiB are held");
     tools.permits.add_permits(CALLS);
     let (answer, _) = serving.await;
-    assert_eq!(answer.unwrap().stats.host_calls, CALLS as u64);
+    let stats = answer.unwrap().stats;
+    assert_eq!(stats.host_calls, CALLS as u64);
+    assert!(stats.host_wait_ms > 0.0, "{stats:?}");
     speaker.join().unwrap();
     assert!(!process.wait().unwrap().success());
 }
