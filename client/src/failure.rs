@@ -44,7 +44,7 @@ pub(crate) fn abandoned() -> ExecutorError {
 
 /// A run that was cancelled while it waited for a session.
 pub(crate) fn cancelled() -> ExecutorError {
-    ExecutorError::new(ErrorCode::Cancelled, "The run was cancelled before it was submitted").with_started(Started::No)
+    ExecutorError::new(ErrorCode::Cancelled, text::CANCELLED_UNSUBMITTED).with_started(Started::No)
 }
 
 /// A call has no result. `disposed` says whether that is our own doing.

@@ -10,7 +10,6 @@ use std::{
 
 use codemode_protocol::{
     CancelSource, CancelToken, ErrorCode, Executor, ExecutorError, Host, OutboundMode, Outcome, PROTOCOL_VERSION,
-    Termination,
     capnweb::{ErrorValue, IncomingCall, PathKey, Stub, Target, Value},
     text, unavailable,
     wire::{self, method},
@@ -156,7 +155,7 @@ impl<E: Executor> Interface<E> {
         }
         for calls in calls {
             let left_behind = calls.end();
-            if ended.as_ref().is_ok_and(|outcome| left_by_the_program(outcome.termination)) && !left_behind.is_empty() {
+            if ended.as_ref().is_ok_and(|outcome| outcome.termination.leaves_calls()) && !left_behind.is_empty() {
                 // They are to be made, all of them, and released when the answer is on its way.
                 if let Some(connection) = self.connection.get() {
                     connection.passed().await;
@@ -264,15 +263,6 @@ impl Runs {
 impl Drop for Run {
     fn drop(&mut self) {
         self.runs.live().remove(&self.id);
-    }
-}
-
-/// Whether calls without an answer were left behind by a program that came to its end: the host lets those run on. In
-/// every other end they were cut off.
-fn left_by_the_program(termination: Termination) -> bool {
-    match termination {
-        Termination::Completed | Termination::Threw | Termination::Syntax | Termination::Result => true,
-        Termination::Timeout | Termination::Cpu | Termination::Memory | Termination::Stalled => false,
     }
 }
 

@@ -24,6 +24,12 @@ pub const SESSION_SHUT_DOWN: &str = "The executor has shut down";
 /// A run that its caller cancelled.
 pub const RUN_CANCELLED: &str = "The run was cancelled";
 
+/// A run that its caller cancelled before any server had it.
+pub const CANCELLED_UNSUBMITTED: &str = "The run was cancelled before it was submitted";
+
+/// A run whose pool was disposed.
+pub const POOL_DISPOSED: &str = "The run was cancelled: its pool was disposed";
+
 /// A run that was still under way at the end of a drain of `drain_ms` milliseconds.
 pub fn run_shut_down(drain_ms: u64) -> String {
     format!(

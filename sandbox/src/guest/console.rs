@@ -1,4 +1,4 @@
-//! The console: lines leave as they are written, so they survive a kill (CONTRACT section 7).
+//! The console: lines leave as they are written, so they survive a kill.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_int};

@@ -1,4 +1,4 @@
-//! Host calls, from the guest's side (CONTRACT section 5): they start when invoked, run concurrently up to the bound in
+//! Host calls, from the guest's side: they start when invoked, run concurrently up to the bound in
 //! flight, and settle by the host's envelope.
 
 use std::cell::{Cell, RefCell};

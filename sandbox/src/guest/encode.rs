@@ -1,4 +1,4 @@
-//! The result's encoding: a walk over the program's value, straight to Cap'n Web expression text (CONTRACT section 6).
+//! The result's encoding: a walk over the program's value, straight to Cap'n Web expression text.
 //!
 //! The walk keeps its own stack, so depth is bounded by the contract and not by ours, and it looks at the clock, because
 //! a proxy can make it endless. What cannot be carried ends it with a text that names the path.

@@ -1,4 +1,4 @@
-//! What the guest threw, in words (CONTRACT section 13). Reading an error may run guest code, which may throw again; a
+//! What the guest threw, in words. Reading an error may run guest code, which may throw again; a
 //! part that cannot be read is left out.
 
 use codemode_protocol::{ErrorDetails, text};

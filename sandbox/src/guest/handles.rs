@@ -1,4 +1,4 @@
-//! Functions that a result left behind, kept for later calls (CONTRACT section 11).
+//! Functions that a result left behind, kept for later calls.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Arguments of host calls: JSON as `JSON.stringify` makes it, with binary values tagged (CONTRACT section 5), written
+//! Arguments of host calls: JSON as `JSON.stringify` makes it, with binary values tagged, written
 //! without building anything and counted against its bound while it grows.
 
 use codemode_protocol::BINARY_TAG;

@@ -1,4 +1,4 @@
-//! Namespaces: what a program sees of a provider (CONTRACT section 4).
+//! Namespaces: what a program sees of a provider.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashSet;

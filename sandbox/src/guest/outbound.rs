@@ -1,4 +1,4 @@
-//! Requests of the program, from the guest's side (CONTRACT section 10): what `fetch` calls for each hop. To the host a
+//! Requests of the program, from the guest's side: what `fetch` calls for each hop. To the host a
 //! request is a call like one of a tool: it starts when made, counts among those in flight, and is waited for as one.
 
 use std::cell::Cell;

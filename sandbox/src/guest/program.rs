@@ -1,4 +1,4 @@
-//! From a caller's source to a promise of its entry (CONTRACT section 3).
+//! From a caller's source to a promise of its entry.
 //!
 //! The program is evaluated as a module whose default export takes the namespaces and returns the entry. Its body stands
 //! at the lines and columns that it has in the caller's own source, so nothing has to be rebased: the lines of imports

@@ -1,4 +1,4 @@
-//! The clocks of one run, purely (CONTRACT section 8): which bound is over at a given moment, and when to look again.
+//! The clocks of one run, purely: which bound is over at a given moment, and when to look again.
 //!
 //! Times are durations since any moment that is the same for all calls.
 

@@ -1,4 +1,4 @@
-//! One request of a program, performed by the caller's function (CONTRACT section 10).
+//! One request of a program, performed by the caller's function.
 
 use std::{panic::AssertUnwindSafe, pin::pin};
 
@@ -55,7 +55,7 @@ impl Fetching {
 
     /// The caller's function panicked.
     pub(super) fn panicked(&self) {
-        self.answer(Err(format!("{} failed: the function that performs requests panicked", self.address)));
+        self.answer(Err(text::outbound_panicked(&self.address)));
     }
 
     fn check(&self, response: OutboundResponse) -> Result<OutboundResponse, String> {

@@ -1,5 +1,5 @@
 //! Executions whose result holds handles: their children wait, clocks stopped, until a function is called, or until
-//! they are closed, expire or die (CONTRACT section 11).
+//! they are closed, expire or die.
 
 use std::{
     collections::HashMap,

@@ -107,7 +107,7 @@ impl End {
         Self::Crash { text: death(end), retryable: calls_started == 0 }
     }
 
-    /// Whether the program has ended by itself, so that the host calls that it made go on (CONTRACT section 5).
+    /// Whether the program has ended by itself, so that the host calls that it made go on.
     pub(super) fn is_the_programs_own(&self) -> bool {
         let clocks = [Termination::Timeout, Termination::Cpu];
         matches!(self, Self::Program { termination, .. } if !clocks.contains(termination))
@@ -137,7 +137,7 @@ impl End {
                 Err(error)
             }
             Self::Disposed => {
-                let mut error = ExecutorError::new(ErrorCode::Cancelled, DISPOSED);
+                let mut error = ExecutorError::new(ErrorCode::Cancelled, text::POOL_DISPOSED);
                 (error.logs, error.stats) = (logs, Some(stats));
                 Err(error)
             }
@@ -178,6 +178,3 @@ fn signal_name(signal: i32) -> &'static str {
         _ => "from outside",
     }
 }
-
-/// What a run's caller reads when the pool was disposed under it.
-const DISPOSED: &str = "The run was cancelled: its pool was disposed";

@@ -1,4 +1,4 @@
-//! Code from strings is off: `eval` and every function constructor throw (CONTRACT section 3). The engine's own ones
+//! Code from strings is off: `eval` and every function constructor throw. The engine's own ones
 //! become unreachable: each hangs on one prototype and, `Function` and `eval`, on the global object.
 
 use std::ffi::{CString, c_int};

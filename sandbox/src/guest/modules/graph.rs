@@ -1,4 +1,4 @@
-//! Which module a specifier names (CONTRACT section 9), purely.
+//! Which module a specifier names, purely.
 //!
 //! The engine knows a module by one name, under which it finds it again and which stacks show. That is the caller's key,
 //! but for keys that are names of ours already, and for modules that have to be loaded afresh: those get a suffix.

@@ -1,4 +1,4 @@
-//! Modules that the caller sends along (CONTRACT section 9): how the engine finds them and what it loads for them.
+//! Modules that the caller sends along: how the engine finds them and what it loads for them.
 
 mod builtins;
 mod graph;

@@ -1,4 +1,4 @@
-//! Clocks, memory and stack (CONTRACT section 8), and programs that mean harm.
+//! Clocks, memory and stack, and programs that mean harm.
 
 use std::time::{Duration, Instant};
 

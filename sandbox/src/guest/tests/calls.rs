@@ -1,4 +1,4 @@
-//! Namespaces and host calls (CONTRACT sections 4 and 5).
+//! Namespaces and host calls.
 
 use codemode_protocol::Termination;
 

@@ -1,4 +1,4 @@
-//! The console (CONTRACT section 7).
+//! The console.
 
 use codemode_protocol::{LogLevel, Termination};
 

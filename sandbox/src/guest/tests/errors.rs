@@ -1,4 +1,4 @@
-//! What a run says of what was thrown (CONTRACT section 13).
+//! What a run says of what was thrown.
 
 use codemode_protocol::Termination;
 

@@ -1,4 +1,4 @@
-//! Modules of the caller (CONTRACT section 9).
+//! Modules of the caller.
 
 use codemode_protocol::Termination::{self, Stalled, Syntax, Threw, Timeout};
 

@@ -1,4 +1,4 @@
-//! `fetch` and the host (CONTRACT section 10).
+//! `fetch` and the host.
 
 use codemode_protocol::{OutboundResponse, Termination, text};
 

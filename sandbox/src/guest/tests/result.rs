@@ -1,4 +1,4 @@
-//! The encoding of results (CONTRACT section 6).
+//! The encoding of results.
 
 use codemode_protocol::Termination;
 

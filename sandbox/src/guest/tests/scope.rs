@@ -1,4 +1,4 @@
-//! Entry, scope, globals and preludes (CONTRACT sections 3 and 4).
+//! Entry, scope, globals and preludes.
 
 use codemode_protocol::Termination;
 

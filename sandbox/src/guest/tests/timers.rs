@@ -1,4 +1,4 @@
-//! Timers in the loop of a run: what they wait with, what they hold up, and what they cannot (CONTRACT section 8).
+//! Timers in the loop of a run: what they wait with, what they hold up, and what they cannot.
 
 use std::time::{Duration, Instant};
 
