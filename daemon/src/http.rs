@@ -1,9 +1,14 @@
 //! The HTTP side: the bounds on a request before it is a session, the health endpoints, and the upgrade.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    convert::Infallible,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use axum::{
-    Router,
+    Extension, Router,
     extract::{Request, State, WebSocketUpgrade, ws::rejection::WebSocketUpgradeRejection},
     http::{StatusCode, header},
     middleware::{self, Next},
@@ -11,7 +16,13 @@ use axum::{
     routing::get,
 };
 use codemode_protocol::Executor;
-use hyper::server::conn::http1;
+use codemode_transport::{Meter, ServerSocket};
+use hyper::{
+    Request as HyperRequest,
+    body::Incoming,
+    server::conn::http1,
+    service::{Service, service_fn},
+};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     service::TowerToHyperService,
@@ -19,7 +30,8 @@ use hyper_util::{
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
-    time::sleep,
+    task::AbortHandle,
+    time::{sleep, timeout},
 };
 use tracing::{debug, warn};
 
@@ -44,17 +56,25 @@ pub(crate) async fn accept<E: Executor>(
     daemon: Arc<Daemon<E>>,
     places: Arc<Semaphore>,
 ) -> Infallible {
-    let connections = Arc::new(Semaphore::new(daemon.config().max_connections));
+    let connections = Arc::new(Semaphore::new(daemon.config().max_connections.max(1)));
+    let young = Arc::new(Young::default());
     let router = router(Front { daemon: daemon.clone(), places });
     loop {
-        // Whoever comes when all places are taken waits in the kernel's queue; each place is free after
-        // `header_timeout` at the latest.
-        let Ok(place) = connections.clone().acquire_owned().await else {
-            unreachable!("the semaphore is never closed");
-        };
         match listener.accept().await {
             Ok((stream, _)) => {
-                tokio::spawn(serve(stream, router.clone(), daemon.config().header_timeout, place));
+                // An honest request is answered at once, so when all places are taken the oldest connection has had
+                // its time, and whoever comes, a health probe or a new session, gets its place.
+                let place = match connections.clone().try_acquire_owned() {
+                    Ok(place) => place,
+                    Err(_) => {
+                        young.evict_oldest();
+                        let Ok(place) = connections.clone().acquire_owned().await else {
+                            unreachable!("the semaphore is never closed");
+                        };
+                        place
+                    }
+                };
+                young.spawn(serve(stream, router.clone(), daemon.config().header_timeout, place));
             }
             Err(error) => {
                 // Mostly: out of descriptors. Others' connections end and give some back.
@@ -65,21 +85,90 @@ pub(crate) async fn accept<E: Executor>(
     }
 }
 
-/// Serves one connection until it is closed or has become a session.
-async fn serve(stream: TcpStream, router: Router, header_timeout: Duration, _place: OwnedSemaphorePermit) {
+/// The connections that are not sessions yet, by age.
+#[derive(Default)]
+struct Young {
+    connections: Mutex<Connections>,
+}
+
+#[derive(Default)]
+struct Connections {
+    next: u64,
+    /// Empty until the task is spawned.
+    tasks: BTreeMap<u64, Option<AbortHandle>>,
+}
+
+impl Young {
+    fn spawn(self: &Arc<Self>, serving: impl Future<Output = ()> + Send + 'static) {
+        let mut connections = self.connections();
+        let number = connections.next;
+        connections.next += 1;
+        // Noted first, so that the task's end finds it; and not locked meanwhile, because a runtime that shuts down
+        // drops the task at once.
+        connections.tasks.insert(number, None);
+        drop(connections);
+        let grown = Grown { young: self.clone(), number };
+        let task = tokio::spawn(async move {
+            serving.await;
+            drop(grown);
+        });
+        if let Some(noted) = self.connections().tasks.get_mut(&number) {
+            *noted = Some(task.abort_handle());
+        }
+    }
+
+    /// Ends the oldest connection, whose place is free soon.
+    fn evict_oldest(&self) {
+        let oldest = self.connections().tasks.pop_first();
+        if let Some((_, Some(task))) = oldest {
+            debug!("the oldest connection made room for a new one");
+            task.abort();
+        }
+    }
+
+    fn connections(&self) -> MutexGuard<'_, Connections> {
+        // The map is consistent between any two statements that can panic.
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Takes a connection off the list when it is dropped.
+struct Grown {
+    young: Arc<Young>,
+    number: u64,
+}
+
+impl Drop for Grown {
+    fn drop(&mut self) {
+        let task = self.young.connections().tasks.remove(&self.number);
+        drop(task);
+    }
+}
+
+/// Serves one connection until it is answered or has become a session; `life` bounds all of it, from the accept.
+async fn serve(stream: TcpStream, router: Router, life: Duration, _place: OwnedSemaphorePermit) {
     // Frames are small and answers are awaited, so none may wait for a fuller packet.
     if let Err(error) = stream.set_nodelay(true) {
         debug!(%error, "TCP_NODELAY was refused");
     }
+    let meter = Meter::default();
+    let io = TokioIo::new(meter.wrap(stream));
+    let router = TowerToHyperService::new(router);
+    let service = service_fn(move |mut request: HyperRequest<Incoming>| {
+        request.extensions_mut().insert(meter.clone());
+        router.call(request)
+    });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(header_timeout)
+        .header_read_timeout(life)
         .max_headers(MAX_HEADERS)
         .max_buf_size(MAX_HEADER_BYTES)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+        .serve_connection(io, service)
         .with_upgrades();
-    if let Err(error) = connection.await {
-        debug!(%error, "an HTTP connection ended badly");
+    match timeout(life, connection).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => debug!(%error, "an HTTP connection ended badly"),
+        Err(_) => debug!("an HTTP connection took too long"),
     }
 }
 
@@ -90,7 +179,16 @@ fn router<E: Executor>(front: Front<E>) -> Router {
         .route("/readyz", get(readyz::<E>))
         .fallback(async || (StatusCode::NOT_FOUND, "Nothing is here; the WebSocket is at /\n"))
         .layer(middleware::from_fn_with_state(front.clone(), refuse_pages::<E>))
+        .layer(middleware::map_response(close))
         .with_state(front)
+}
+
+/// One request per connection: one that stays open and idle would keep a place from others.
+async fn close(mut response: Response) -> Response {
+    if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+        response.headers_mut().insert(header::CONNECTION, header::HeaderValue::from_static("close"));
+    }
+    response
 }
 
 async fn refuse_pages<E: Executor>(State(front): State<Front<E>>, request: Request, next: Next) -> Response {
@@ -112,6 +210,7 @@ async fn readyz<E: Executor>(State(front): State<Front<E>>) -> Response {
 
 async fn upgrade<E: Executor>(
     State(front): State<Front<E>>,
+    Extension(meter): Extension<Meter>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
     let upgrade = match upgrade {
@@ -130,7 +229,7 @@ async fn upgrade<E: Executor>(
     codemode_transport::bounded(upgrade, message)
         .on_failed_upgrade(|error| debug!(%error, "an upgrade failed"))
         .on_upgrade(move |socket| async move {
-            session::serve(front.daemon, socket).await;
+            session::serve(front.daemon, ServerSocket::metered(socket, meter)).await;
             drop(place);
         })
 }

@@ -68,9 +68,9 @@ pub struct Config {
     pub features: Vec<String>,
     /// Asked by `/readyz`.
     pub readiness: Readiness,
-    /// How long a connection may take to send the head of a request, the wait for its next request included.
+    /// How long a connection may take from its accept until it is answered or a session. Each carries one request.
     pub header_timeout: Duration,
-    /// Connections at once that are not sessions; further ones wait in the kernel's queue.
+    /// Connections at once that are not sessions, at least 1; a further one takes the place of the oldest.
     pub max_connections: usize,
     /// Sessions at once; further upgrades get 503.
     pub max_sessions: usize,

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::extract::ws::WebSocket;
 use codemode_protocol::{Executor, capnweb::WireLimits};
 use codemode_transport::{ServerSocket, TransportOptions};
 use tracing::{Instrument, info, info_span};
@@ -10,10 +9,9 @@ use tracing::{Instrument, info, info_span};
 use crate::{daemon::Daemon, interface::Interface};
 
 /// Serves `socket` until the session ends. Its runs end with it.
-pub(crate) async fn serve<E: Executor>(daemon: Arc<Daemon<E>>, socket: WebSocket) {
+pub(crate) async fn serve<E: Executor>(daemon: Arc<Daemon<E>>, socket: ServerSocket) {
     let interface = Arc::new(Interface::new(daemon.clone()));
-    let (connection, driver) =
-        codemode_transport::start(ServerSocket::from(socket), interface.clone(), options(&daemon));
+    let (connection, driver) = codemode_transport::start(socket, interface.clone(), options(&daemon));
     interface.connect(connection.clone());
     let number = daemon.enter(connection.clone());
     async {
@@ -40,5 +38,9 @@ fn options<E>(daemon: &Daemon<E>) -> TransportOptions {
             .saturating_add(defaults.imports),
         ..defaults
     };
-    TransportOptions { limits, ..TransportOptions::default() }
+    TransportOptions { limits, queued_bytes: QUEUED_BYTES, ..TransportOptions::default() }
 }
+
+/// Bytes of host calls of one session that wait for a client that does not keep up. Programs send faster than clients
+/// read, so the daemon's bound is lower than that of a caller, who holds what it asks for itself.
+const QUEUED_BYTES: usize = 256 << 20;

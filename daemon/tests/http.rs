@@ -77,15 +77,42 @@ async fn upgrades_beyond_the_bound_on_sessions_are_refused() {
 
 #[tokio::test]
 async fn a_request_that_does_not_come_to_an_end_is_given_up() {
-    let config = Config { header_timeout: Duration::from_millis(100), max_connections: 1, ..Config::default() };
+    let config = Config { header_timeout: Duration::from_millis(100), ..Config::default() };
     let server = Server::with(config).await;
     let mut slow = TcpStream::connect(server.addr).await.unwrap();
     slow.write_all(b"GET / HTTP/1.1\r\nHost: loc").await.unwrap();
-    // The one place is taken until the deadline, and free after it.
-    let (status, _) = server.http("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await;
-    assert_eq!(status, 200);
     let mut rest = Vec::new();
     soon(slow.read_to_end(&mut rest)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_connection_carries_one_request_and_is_closed_by_us() {
+    let server = Server::start().await;
+    let (status, text) = server.http("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
+    assert_eq!(status, 200);
+    assert!(text.to_ascii_lowercase().contains("connection: close\r\n"), "{text}");
+}
+
+#[tokio::test]
+async fn the_oldest_half_open_connection_makes_room_for_probes_and_sessions() {
+    let config = Config { header_timeout: Duration::from_secs(3600), max_connections: 2, ..Config::default() };
+    let server = Server::with(config).await;
+    let mut slow = Vec::new();
+    for _ in 0..3 {
+        let mut stream = TcpStream::connect(server.addr).await.unwrap();
+        stream.write_all(b"GET / HTTP/1.1\r\nHost: loc").await.unwrap();
+        slow.push(stream);
+    }
+    let (status, _) = server.http("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
+    assert_eq!(status, 200);
+    let client = server.client().await;
+    client.call("protocolVersion", Vec::new()).await.unwrap();
+    for stream in &mut slow[..2] {
+        let mut rest = Vec::new();
+        // Closed with our bytes unread or not: an end or a reset.
+        let _ = soon(stream.read_to_end(&mut rest)).await;
+        assert_eq!(rest, b"");
+    }
 }
 
 #[tokio::test]

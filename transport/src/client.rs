@@ -20,7 +20,10 @@ use tokio_tungstenite::{
     },
 };
 
-use crate::socket::{Buffer, Frame, NO_CLOSE_CODE, SocketError, Text};
+use crate::{
+    meter::{Meter, Metered, Traffic},
+    socket::{Buffer, Frame, NO_CLOSE_CODE, Socket, SocketError, Text},
+};
 
 /// How to open a WebSocket.
 #[derive(Clone, Debug)]
@@ -95,8 +98,10 @@ pub async fn connect(url: &str, options: ConnectOptions) -> Result<ClientSocket,
     let open = async {
         let stream = TcpStream::connect((host, port)).await.map_err(ConnectError::Unreachable)?;
         stream.set_nodelay(true).map_err(ConnectError::Unreachable)?;
-        let (socket, _) = client_async_with_config(request, stream, Some(config)).await.map_err(refused)?;
-        Ok(ClientSocket(socket))
+        let meter = Meter::default();
+        let opening = client_async_with_config(request, meter.wrap(stream), Some(config));
+        let (socket, _) = opening.await.map_err(refused)?;
+        Ok(ClientSocket { socket, meter })
     };
     timeout(options.connect_timeout, open).await.unwrap_or(Err(ConnectError::TimedOut(options.connect_timeout)))
 }
@@ -113,11 +118,14 @@ fn refused(error: tungstenite::Error) -> ConnectError {
 }
 
 /// A WebSocket that we opened.
-pub struct ClientSocket(WebSocketStream<TcpStream>);
+pub struct ClientSocket {
+    socket: WebSocketStream<Metered<TcpStream>>,
+    meter: Meter,
+}
 
 impl fmt::Debug for ClientSocket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ClientSocket").field(self.0.get_ref()).finish()
+        f.debug_tuple("ClientSocket").field(self.socket.get_ref()).finish()
     }
 }
 
@@ -125,7 +133,7 @@ impl Stream for ClientSocket {
     type Item = Result<Frame, SocketError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        Pin::new(&mut self.0)
+        Pin::new(&mut self.socket)
             .poll_next(cx)
             .map(|arrival| arrival.map(|message| message.map(from_message).map_err(socket_error)))
     }
@@ -135,19 +143,25 @@ impl Sink<Frame> for ClientSocket {
     type Error = SocketError;
 
     fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), SocketError>> {
-        Pin::new(&mut self.0).poll_ready(cx).map_err(socket_error)
+        Pin::new(&mut self.socket).poll_ready(cx).map_err(socket_error)
     }
 
     fn start_send(mut self: Pin<&mut Self>, frame: Frame) -> Result<(), SocketError> {
-        Pin::new(&mut self.0).start_send(into_message(frame)).map_err(socket_error)
+        Pin::new(&mut self.socket).start_send(into_message(frame)).map_err(socket_error)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), SocketError>> {
-        Pin::new(&mut self.0).poll_flush(cx).map_err(socket_error)
+        Pin::new(&mut self.socket).poll_flush(cx).map_err(socket_error)
     }
 
     fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), SocketError>> {
-        Pin::new(&mut self.0).poll_close(cx).map_err(socket_error)
+        Pin::new(&mut self.socket).poll_close(cx).map_err(socket_error)
+    }
+}
+
+impl Socket for ClientSocket {
+    fn traffic(&self) -> Option<Traffic> {
+        Some(self.meter.traffic())
     }
 }
 

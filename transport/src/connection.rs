@@ -15,7 +15,10 @@ use codemode_protocol::capnweb::{CloseOrigin, CloseReason, ErrorValue, PathKey, 
 use futures_util::FutureExt;
 use tokio::sync::oneshot;
 
-use crate::mailbox::{Call, Command, Ending, Mailbox, Place, Refusal};
+use crate::{
+    mailbox::{Call, Command, Ending, Mailbox, Place, Refusal},
+    weight::weight,
+};
 
 /// A handle of the task that owns a session. Clones are handles of the same one.
 ///
@@ -57,12 +60,14 @@ impl Connection {
     pub fn call_tracked(&self, target: &Stub, path: &[&str], args: Vec<Value>, tracker: CallTracker) -> PendingCall {
         let (reply, answer) = oneshot::channel();
         let place = Place::default();
-        let call = Call { target: target.clone(), path: keys(path), args, reply, place: place.clone(), tracker };
+        let bytes = weight(&args);
+        let (target, path) = (target.clone(), keys(path));
+        let call = Call { target, path, args, bytes, reply, place: place.clone(), tracker };
         if let Err((Command::Call(call), refusal)) = self.0.mailbox.push(Command::Call(call)) {
             // The receiver is in our hands, so it takes the answer.
             let _ = call.reply.send(Err(match refusal {
                 Refusal::Closed(closed) => CallError::not_sent(&closed),
-                Refusal::Full(bound) => CallError::Refused(Refused::Crowded(bound)),
+                Refusal::Full(crowd) => CallError::Refused(Refused::Crowded(crowd)),
             }));
         }
         PendingCall { answer, place, connection: self.clone(), done: false }
@@ -70,9 +75,10 @@ impl Connection {
 
     /// Calls an object of the peer for its effect: the result is never fetched, and a failure is not seen.
     pub fn notify(&self, target: &Stub, path: &[&str], args: Vec<Value>) {
-        let command = Command::Notify { target: target.clone(), path: keys(path), args };
-        if let Err((_, Refusal::Full(bound))) = self.0.mailbox.push(command) {
-            tracing::warn!(bound, "a notification was dropped: too many calls wait for the connection");
+        let bytes = weight(&args);
+        let command = Command::Notify { target: target.clone(), path: keys(path), args, bytes };
+        if let Err((_, Refusal::Full(crowd))) = self.0.mailbox.push(command) {
+            tracing::warn!("a notification was dropped: {crowd}");
         }
     }
 
@@ -211,9 +217,20 @@ pub enum Refused {
     /// An argument cannot be encoded, or is over a bound.
     #[error("{0}")]
     Unencodable(String),
-    /// So many calls wait already: the peer does not keep up.
+    /// So much waits already: the peer does not keep up.
+    #[error("{0}")]
+    Crowded(Crowd),
+}
+
+/// The bound that is reached by what waits for the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Crowd {
+    /// On calls.
     #[error("{0} calls already wait for the connection")]
-    Crowded(usize),
+    Calls(usize),
+    /// On their bytes.
+    #[error("calls of {0} bytes in all may wait for the connection, and this one would be too much")]
+    Bytes(usize),
 }
 
 /// Whether the frame of a call was written.

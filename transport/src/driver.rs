@@ -58,7 +58,7 @@ pub fn start<S: Socket>(
     main: Arc<dyn Target>,
     options: TransportOptions,
 ) -> (Connection, impl Future<Output = Arc<Closed>> + Send + 'static) {
-    let mailbox = Arc::new(Mailbox::new(options.queued_calls));
+    let mailbox = Arc::new(Mailbox::new(options.queued_calls, options.queued_bytes));
     let mut session = Session::new(SessionConfig { main, limits: options.limits.clone() }, Duration::ZERO);
     session.set_waker(Waker::from(mailbox.clone()));
     let connection = Connection::new(mailbox.clone(), session.main());
@@ -76,6 +76,7 @@ pub fn start<S: Socket>(
         turn: Turn::Mail,
         unwritten: 0,
         paused: false,
+        read: 0,
         readable: true,
         end: None,
         socket,
@@ -108,6 +109,8 @@ struct Driver<S> {
     unwritten: usize,
     /// Whether reading waits for the peer to drain what reading produced.
     paused: bool,
+    /// What had been read from the network at the last look.
+    read: u64,
     /// Whether the socket can still be read.
     readable: bool,
     end: Option<Arc<Closed>>,
@@ -177,12 +180,14 @@ impl<S: Socket> Driver<S> {
             self.unwritten = 0;
             let gates = (self.takes_commands(), self.paused);
             let now = self.now();
+            self.listen(now);
             match self.outbound.poll(&mut self.socket, cx, now) {
                 Poll::Ready(Ok(())) => self.liveness.flushed(now),
                 Poll::Ready(Err(error)) => return Poll::Ready(Event::SocketFailed(error)),
                 Poll::Pending => {}
             }
             self.regulate(now);
+            self.mailbox.note_outbound(self.outbound.bytes());
             if skipped || gates != (self.takes_commands(), self.paused) {
                 continue;
             }
@@ -312,9 +317,10 @@ impl<S: Socket> Driver<S> {
     }
 
     fn command(&mut self, command: Command) {
+        self.mailbox.taken(command.bytes());
         match command {
             Command::Call(call) => self.call(call),
-            Command::Notify { target, path, args } => {
+            Command::Notify { target, path, args, .. } => {
                 if let Err(error) = self.session.0.call(&target, path, Some(args), CallMode::Forget) {
                     tracing::warn!(%error, "a notification could not be sent");
                 }
@@ -359,11 +365,31 @@ impl<S: Socket> Driver<S> {
         match frame {
             Frame::Text(message) => self.session.0.receive(&message, now),
             Frame::Binary => self.session.0.receive_binary(now),
-            Frame::Ping | Frame::Pong => return,
+            Frame::Ping => return self.pinged(),
+            Frame::Pong => return,
             Frame::Close { code, reason } => self.session.0.transport_closed(code, &reason),
         }
         self.pump(Cause::Reading);
         self.regulate(now);
+    }
+
+    /// The socket keeps its answers to pings in a buffer of its own, so they are counted here.
+    fn pinged(&mut self) {
+        self.outbound.answer_ping();
+        let bound = self.options.unanswered_pings;
+        if self.outbound.unanswered_pings() > bound {
+            self.abort(text::CODE_LIMIT_EXCEEDED, &format!("more than {bound} pings whose answers were not read"));
+        }
+    }
+
+    /// Bytes of a message that is still on its way are life too.
+    fn listen(&mut self, now: Duration) {
+        if let Some(traffic) = self.socket.traffic()
+            && traffic.read != self.read
+        {
+            self.read = traffic.read;
+            self.liveness.heard(now);
+        }
     }
 
     fn timeout(&mut self) {

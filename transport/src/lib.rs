@@ -11,8 +11,9 @@
 //! - **Bounds.** What waits to be written is bounded in bytes: beyond it our calls, and the answers of calls that took
 //!   their time, wait where they are. Reading pauses only when what reading itself produced at once piles up, so that
 //!   two ends that are busy with large results do not wait for each other. A peer that takes nothing for
-//!   [`TransportOptions::write_stall`] loses its session.
-//! - **Life.** Any frame is a sign of it; a silent peer is pinged and then given up.
+//!   [`TransportOptions::write_stall`] loses its session, and so does one that pings without reading the answers. What
+//!   waits to be sent at all is bounded by [`TransportOptions::queued_bytes`].
+//! - **Life.** Any byte is a sign of it; a silent peer is pinged and then given up.
 //! - **End.** Every pending call fails by [`CallError::Broken`], which says whether its frame had been written. When we
 //!   end a session, the peer gets our reasons first: the abort with its code, then the close frame.
 //!
@@ -27,16 +28,19 @@ mod invoke;
 mod liveness;
 mod mailbox;
 pub mod memory;
+mod meter;
 mod options;
 mod outbound;
 mod server;
 mod socket;
+mod weight;
 
 pub use client::{ClientSocket, ConnectError, ConnectOptions, connect};
 pub use codemode_protocol::capnweb::CloseOrigin;
-pub use connection::{CallError, CallTracker, Closed, Connection, PendingCall, Refused, Sent};
+pub use connection::{CallError, CallTracker, Closed, Connection, Crowd, PendingCall, Refused, Sent};
 pub use driver::start;
 pub use invoke::after_answer;
+pub use meter::{Meter, Metered, Traffic};
 pub use options::{STALL_STEP, TransportOptions};
 pub use server::{ServerSocket, bounded};
 pub use socket::{Frame, Socket, SocketError, Text};

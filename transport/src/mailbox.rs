@@ -5,14 +5,17 @@
 use std::{
     collections::VecDeque,
     mem,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     task::{Context, Poll, Wake, Waker},
 };
 
 use codemode_protocol::capnweb::{CallId, ErrorValue, InvocationId, PathKey, Stub, Value};
 use tokio::sync::{oneshot, watch};
 
-use crate::connection::{CallError, CallTracker, Closed};
+use crate::connection::{CallError, CallTracker, Closed, Crowd};
 
 /// Work for the session, in the order in which it was asked for.
 pub(crate) enum Command {
@@ -22,6 +25,7 @@ pub(crate) enum Command {
         target: Stub,
         path: Vec<PathKey>,
         args: Vec<Value>,
+        bytes: usize,
     },
     /// The pending call of this place was dropped.
     Cancel(Place),
@@ -38,6 +42,8 @@ pub(crate) struct Call {
     pub(crate) target: Stub,
     pub(crate) path: Vec<PathKey>,
     pub(crate) args: Vec<Value>,
+    /// What the arguments hold.
+    pub(crate) bytes: usize,
     pub(crate) reply: oneshot::Sender<Result<Value, CallError>>,
     pub(crate) place: Place,
     pub(crate) tracker: CallTracker,
@@ -66,14 +72,19 @@ pub(crate) enum Mail {
 /// Why a command was not taken.
 pub(crate) enum Refusal {
     Closed(Arc<Closed>),
-    /// So many calls wait already.
-    Full(usize),
+    /// So much waits already.
+    Full(Crowd),
 }
 
 pub(crate) struct Mailbox {
     state: Mutex<State>,
     closed: watch::Sender<Option<Arc<Closed>>>,
     queued_calls: usize,
+    queued_bytes: usize,
+    /// Bytes of the calls that wait, here or in the driver's batch. Raised under the lock, lowered anywhere.
+    bytes: AtomicUsize,
+    /// Bytes that wait for the socket, as of the driver's last look.
+    outbound: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -85,8 +96,15 @@ struct State {
 }
 
 impl Mailbox {
-    pub(crate) fn new(queued_calls: usize) -> Self {
-        Self { state: Mutex::default(), closed: watch::Sender::new(None), queued_calls }
+    pub(crate) fn new(queued_calls: usize, queued_bytes: usize) -> Self {
+        Self {
+            state: Mutex::default(),
+            closed: watch::Sender::new(None),
+            queued_calls,
+            queued_bytes,
+            bytes: AtomicUsize::new(0),
+            outbound: AtomicUsize::new(0),
+        }
     }
 
     /// Queues a command and wakes the driver if it is parked.
@@ -99,11 +117,30 @@ impl Mailbox {
         }
         let bounded = matches!(command, Command::Call(_) | Command::Notify { .. });
         if bounded && state.commands.len() >= self.queued_calls {
-            return Err((command, Refusal::Full(self.queued_calls)));
+            return Err((command, Refusal::Full(Crowd::Calls(self.queued_calls))));
         }
+        let (bytes, waiting) = (command.bytes(), self.waiting_bytes());
+        if bounded && waiting > 0 && waiting.saturating_add(bytes) > self.queued_bytes {
+            return Err((command, Refusal::Full(Crowd::Bytes(self.queued_bytes))));
+        }
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
         state.commands.push_back(command);
         wake(state);
         Ok(())
+    }
+
+    /// The driver has a command in hand.
+    pub(crate) fn taken(&self, bytes: usize) {
+        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// So many bytes wait for the socket.
+    pub(crate) fn note_outbound(&self, bytes: usize) {
+        self.outbound.store(bytes, Ordering::Relaxed);
+    }
+
+    fn waiting_bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed).saturating_add(self.outbound.load(Ordering::Relaxed))
     }
 
     /// Asks for the end of the session, after the commands that wait. Only the first request counts.
@@ -202,6 +239,14 @@ impl Wake for Mailbox {
 }
 
 impl Command {
+    /// What the command counts for in the bound on bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Command::Call(Call { bytes, .. }) | Command::Notify { bytes, .. } => *bytes,
+            Command::Cancel(_) | Command::Respond { .. } | Command::Passed(_) => 0,
+        }
+    }
+
     /// The session ended before this was sent.
     pub(crate) fn fail(self, closed: &Arc<Closed>) {
         if let Command::Call(call) = self {

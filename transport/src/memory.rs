@@ -9,7 +9,7 @@ use std::{
 
 use futures_util::{Sink, Stream};
 
-use crate::socket::{Frame, SocketError};
+use crate::socket::{Frame, Socket, SocketError};
 
 /// Two ends of one connection, each direction holding [`CAPACITY`] bytes, and the switch that breaks it.
 pub fn pair() -> (MemorySocket, MemorySocket, KillSwitch) {
@@ -236,6 +236,8 @@ impl Sink<Frame> for MemorySocket {
         self.poll_flush(cx)
     }
 }
+
+impl Socket for MemorySocket {}
 
 impl Drop for MemorySocket {
     /// The other side reads what was written, then the end; it can write no more.

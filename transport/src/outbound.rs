@@ -32,6 +32,10 @@ pub(crate) struct Outbound {
     /// Bytes of the frame handed over last: it and one small buffer are all that the socket can hold.
     in_socket: usize,
     unflushed: bool,
+    /// Answers to pings that the socket holds.
+    pongs: usize,
+    /// What the network had accepted at the last look, where that can be seen.
+    written: Option<u64>,
     /// Since when the socket takes nothing.
     blocked: Option<Duration>,
 }
@@ -67,9 +71,21 @@ impl Outbound {
         frame < self.handed
     }
 
+    /// The socket answers a ping: it is to be flushed.
+    pub(crate) fn answer_ping(&mut self) {
+        self.pongs += 1;
+        self.unflushed = true;
+    }
+
+    /// Answers to pings that the socket may still hold.
+    pub(crate) fn unanswered_pings(&self) -> usize {
+        self.pongs
+    }
+
     /// When a peer that takes nothing has had its time.
     pub(crate) fn stalled_at(&self, write_stall: Duration) -> Option<Duration> {
-        let steps = u32::try_from(self.in_socket / STALL_STEP).unwrap_or(u32::MAX).saturating_add(1);
+        let whole = if self.written.is_some() { 0 } else { self.in_socket };
+        let steps = u32::try_from(whole / STALL_STEP).unwrap_or(u32::MAX).saturating_add(1);
         self.blocked.map(|since| since.saturating_add(write_stall.saturating_mul(steps)))
     }
 
@@ -84,6 +100,11 @@ impl Outbound {
         match done {
             Poll::Ready(_) => self.blocked = None,
             Poll::Pending => {
+                let written = socket.traffic().map(|traffic| traffic.written);
+                if written != self.written {
+                    self.written = written;
+                    self.blocked = None;
+                }
                 self.blocked.get_or_insert(now);
             }
         }
@@ -102,13 +123,17 @@ impl Outbound {
             self.handed += 1;
             self.in_socket = bytes;
             self.unflushed = true;
-            self.blocked = None;
+            // Where bytes can be seen, only they are progress.
+            if self.written.is_none() {
+                self.blocked = None;
+            }
             Pin::new(&mut *socket).start_send(frame)?;
         }
         if self.unflushed {
             ready!(Pin::new(socket).poll_flush(cx))?;
             self.unflushed = false;
             self.in_socket = 0;
+            self.pongs = 0;
         }
         Poll::Ready(Ok(()))
     }

@@ -15,7 +15,8 @@ use tokio_tungstenite::tungstenite;
 
 use crate::{
     client::{READ_BUFFER, socket_error},
-    socket::{Buffer, Frame, NO_CLOSE_CODE, SocketError, Text},
+    meter::{Meter, Traffic},
+    socket::{Buffer, Frame, NO_CLOSE_CODE, Socket, SocketError, Text},
 };
 
 /// Sets the bounds of an upgrade: the largest message and frame that are read, in bytes. Give it the session's
@@ -26,11 +27,21 @@ pub fn bounded<F>(upgrade: WebSocketUpgrade<F>, message_bytes: usize) -> WebSock
 
 /// A WebSocket that a client opened. Make it of an upgrade that went through [`bounded`], over a connection without
 /// Nagle's delay.
-pub struct ServerSocket(WebSocket);
+pub struct ServerSocket {
+    socket: WebSocket,
+    meter: Option<Meter>,
+}
+
+impl ServerSocket {
+    /// A WebSocket over a stream that `meter` wraps, so that bytes count as life and progress, not only whole messages.
+    pub fn metered(socket: WebSocket, meter: Meter) -> Self {
+        Self { socket, meter: Some(meter) }
+    }
+}
 
 impl From<WebSocket> for ServerSocket {
     fn from(socket: WebSocket) -> Self {
-        Self(socket)
+        Self { socket, meter: None }
     }
 }
 
@@ -44,7 +55,7 @@ impl Stream for ServerSocket {
     type Item = Result<Frame, SocketError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        Pin::new(&mut self.0)
+        Pin::new(&mut self.socket)
             .poll_next(cx)
             .map(|arrival| arrival.map(|message| message.map(from_message).map_err(failure)))
     }
@@ -54,19 +65,25 @@ impl Sink<Frame> for ServerSocket {
     type Error = SocketError;
 
     fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), SocketError>> {
-        Pin::new(&mut self.0).poll_ready(cx).map_err(failure)
+        Pin::new(&mut self.socket).poll_ready(cx).map_err(failure)
     }
 
     fn start_send(mut self: Pin<&mut Self>, frame: Frame) -> Result<(), SocketError> {
-        Pin::new(&mut self.0).start_send(into_message(frame)).map_err(failure)
+        Pin::new(&mut self.socket).start_send(into_message(frame)).map_err(failure)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), SocketError>> {
-        Pin::new(&mut self.0).poll_flush(cx).map_err(failure)
+        Pin::new(&mut self.socket).poll_flush(cx).map_err(failure)
     }
 
     fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), SocketError>> {
-        Pin::new(&mut self.0).poll_close(cx).map_err(failure)
+        Pin::new(&mut self.socket).poll_close(cx).map_err(failure)
+    }
+}
+
+impl Socket for ServerSocket {
+    fn traffic(&self) -> Option<Traffic> {
+        self.meter.as_ref().map(Meter::traffic)
     }
 }
 

@@ -4,6 +4,8 @@ use std::{fmt, ops::Deref};
 
 use futures_util::{Sink, Stream};
 
+use crate::meter::Traffic;
+
 /// One WebSocket frame, as far as a session cares about it.
 ///
 /// A socket answers pings and close frames by itself; the driver only learns that they came.
@@ -37,15 +39,15 @@ pub(crate) enum Buffer {
     Server(axum::extract::ws::Utf8Bytes),
 }
 
-/// A connection: frames in, frames out. Implemented by everything that has the two halves.
+/// A connection: frames in, frames out.
 pub trait Socket:
     Stream<Item = Result<Frame, SocketError>> + Sink<Frame, Error = SocketError> + Unpin + Send + 'static
 {
-}
-
-impl<S> Socket for S where
-    S: Stream<Item = Result<Frame, SocketError>> + Sink<Frame, Error = SocketError> + Unpin + Send + 'static
-{
+    /// What has crossed the network so far, when that can be seen: a message that is long under way then counts as
+    /// life and as progress by its bytes, else only when it is whole.
+    fn traffic(&self) -> Option<Traffic> {
+        None
+    }
 }
 
 /// Why a socket gives or takes no more frames.

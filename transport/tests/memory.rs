@@ -18,7 +18,7 @@ use codemode_transport::{
     start,
 };
 use futures_util::{Sink, SinkExt, StreamExt, future::join_all};
-use support::{close_frame, echo, message, nothing, send, spawn, target, thrown_code};
+use support::{Counted, close_frame, echo, message, nothing, send, spawn, target, thrown_code};
 use tokio::{
     sync::mpsc,
     time::{Instant, sleep, timeout},
@@ -180,6 +180,45 @@ async fn a_peer_that_takes_nothing_loses_its_session_after_the_stall_deadline() 
     assert!(first.await.is_err() && second.await.is_err());
     driver.await.unwrap();
     assert_eq!(begun.elapsed().as_secs(), 35, "the farewell is bounded");
+}
+
+#[tokio::test(start_paused = true)]
+async fn bytes_that_the_network_takes_are_progress_and_a_large_message_earns_nothing_more() {
+    let (near, _peer, _kill) = memory::pair_with_capacity(1);
+    let counted = Counted::new(near);
+    let traffic = counted.traffic.clone();
+    let (near, _) = spawn(counted, nothing(), TransportOptions::default());
+    let begun = Instant::now();
+    near.notify(&near.main(), &["large"], vec![Value::from("x".repeat(24 << 20))]);
+    near.notify(&near.main(), &["next"], Vec::new());
+    for _ in 0..10 {
+        sleep(Duration::from_secs(20)).await;
+        traffic.lock().unwrap().written += 1;
+    }
+    assert!(!near.is_closed());
+    let closed = near.closed().await;
+    assert_eq!(closed.error_code(), Some("LIMIT_EXCEEDED"));
+    // Within one deadline of the last byte; it is seen when the deadline before it is due.
+    let elapsed = begun.elapsed().as_secs();
+    assert!((200..=260).contains(&elapsed), "{elapsed}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn bytes_of_an_unfinished_message_are_life() {
+    let (near, _peer, kill) = memory::pair();
+    kill.freeze(Side::Far);
+    let counted = Counted::new(near);
+    let traffic = counted.traffic.clone();
+    let (near, _) = spawn(counted, nothing(), TransportOptions::default());
+    for _ in 0..60 {
+        sleep(Duration::from_secs(5)).await;
+        traffic.lock().unwrap().read += 1;
+    }
+    assert!(!near.is_closed());
+    let begun = Instant::now();
+    let closed = near.closed().await;
+    assert!(closed.message().contains("no answer to a ping"), "{closed}");
+    assert!(begun.elapsed().as_secs() <= 50, "{:?}", begun.elapsed());
 }
 
 #[tokio::test(start_paused = true)]
@@ -364,6 +403,41 @@ async fn calls_beyond_the_queue_are_refused() {
     let _waiting = [call(&near, "a", Vec::new()), call(&near, "b", Vec::new())];
     let error = call(&near, "c", Vec::new()).await.unwrap_err();
     assert_eq!(error.to_string(), "the call was not sent: 2 calls already wait for the connection");
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_beyond_the_bound_on_bytes_are_refused_and_a_single_one_never_is() {
+    let options = TransportOptions { queued_bytes: 3000, ..TransportOptions::default() };
+    let (near, _peer, _kill) = memory::pair();
+    // Not driven, so nothing leaves the queue.
+    let (near, _driver) = start(near, nothing(), options);
+    let _waiting = [call(&near, "a", vec![Value::from("x".repeat(5000))])];
+    let error = call(&near, "b", vec![Value::from("x")]).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the call was not sent: calls of 3000 bytes in all may wait for the connection, and this one would be too much"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_bound_on_bytes_counts_what_waits_for_the_socket_and_is_free_again_once_it_has_left() {
+    let options = TransportOptions { queued_bytes: 5000, outbound_bytes: 1000, ..TransportOptions::default() };
+    let (near, mut peer, _kill) = memory::pair_with_capacity(1);
+    let (near, _) = spawn(near, nothing(), options);
+    let text = || vec![Value::from("x".repeat(2000))];
+    // One is with the socket, one waits for it, one in the mailbox.
+    let mut waiting = Vec::new();
+    for method in ["a", "b", "c"] {
+        waiting.push(call(&near, method, text()));
+        sleep(Duration::from_millis(1)).await;
+    }
+    assert!(matches!(call(&near, "d", text()).await, Err(CallError::Refused(_))));
+    for method in ["a", "b", "c"] {
+        while !message(&mut peer).await.contains(&format!(r#"["{method}"]"#)) {}
+    }
+    let fifth = call(&near, "e", text());
+    while !message(&mut peer).await.contains(r#"["e"]"#) {}
+    drop((waiting, fifth));
 }
 
 #[tokio::test]

@@ -16,9 +16,10 @@ use futures_util::{SinkExt, StreamExt};
 use support::{echo, nothing, spawn, target};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpListener, TcpStream},
+    net::{TcpListener, TcpSocket, TcpStream},
     sync::mpsc,
     task::JoinHandle,
+    time::sleep,
 };
 use tokio_tungstenite::tungstenite::Message;
 
@@ -186,4 +187,90 @@ async fn a_server_that_never_answers_the_upgrade_is_given_up() {
     let error = connect(&url, options).await.unwrap_err();
     assert!(matches!(error, ConnectError::TimedOut(_)) && error.is_transient(), "{error}");
     assert_eq!(error.to_string(), "no answer within 50 ms");
+}
+
+/// Our client over a narrow connection, and the bare stream of its server.
+async fn narrow_client(options: TransportOptions) -> (Connection, TcpStream) {
+    let listening = TcpSocket::new_v4().unwrap();
+    listening.set_recv_buffer_size(4096).unwrap();
+    listening.set_send_buffer_size(4096).unwrap();
+    listening.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let listener = listening.listen(1).unwrap();
+    let url = format!("ws://{}/", listener.local_addr().unwrap());
+    let accept = async {
+        let (stream, _) = listener.accept().await.unwrap();
+        tokio_tungstenite::accept_async(stream).await.unwrap().into_inner()
+    };
+    let (socket, stream) = tokio::join!(connect(&url, ConnectOptions::default()), accept);
+    (spawn(socket.unwrap(), echo(), options).0, stream)
+}
+
+/// A frame as servers send it, without a mask.
+fn frame(kind: u8, length: usize) -> Vec<u8> {
+    let mut frame = vec![0x80 | kind, 127];
+    frame.extend((length as u64).to_be_bytes());
+    frame.resize(frame.len() + length, b' ');
+    frame
+}
+
+#[tokio::test]
+async fn a_peer_that_pings_without_reading_the_answers_is_cut_off() {
+    let (connection, mut stream) = narrow_client(TransportOptions::default()).await;
+    let mut pings = 0_usize;
+    let mut ping = vec![0x89, 125];
+    ping.resize(127, 0);
+    // Fails when the client hangs up, unless that was seen before.
+    let flood = async {
+        loop {
+            stream.write_all(&ping).await.unwrap();
+            pings += 1;
+        }
+    };
+    let closed = tokio::select! {
+        () = flood => unreachable!(),
+        closed = connection.closed() => closed,
+    };
+    assert_eq!((closed.error_code(), closed.origin), (Some("LIMIT_EXCEEDED"), CloseOrigin::Local));
+    assert_eq!(closed.message(), "more than 1000 pings whose answers were not read");
+    assert!(pings > 1000, "{pings}");
+}
+
+#[tokio::test]
+async fn a_peer_that_pings_and_reads_the_answers_is_none_the_worse() {
+    let (connection, stream) = narrow_client(TransportOptions::default()).await;
+    let (mut reading, mut writing) = stream.into_split();
+    let pings = async {
+        for _ in 0..5000 {
+            writing.write_all(&[0x89, 0]).await.unwrap();
+        }
+    };
+    let pongs = async {
+        // Two bytes of head and four of mask.
+        let mut pong = [0; 6];
+        for _ in 0..1000 {
+            reading.read_exact(&mut pong).await.unwrap();
+            assert_eq!(pong[..2], [0x8a, 0x80]);
+        }
+    };
+    tokio::join!(pings, pongs);
+    assert!(!connection.is_closed());
+}
+
+#[tokio::test]
+async fn the_bytes_of_a_slow_message_are_life() {
+    let options = TransportOptions {
+        ping_interval: Duration::from_millis(100),
+        pong_deadline: Duration::from_millis(100),
+        ..TransportOptions::default()
+    };
+    let (connection, mut stream) = narrow_client(options).await;
+    let message = frame(1, 100);
+    for byte in message {
+        stream.write_all(&[byte]).await.unwrap();
+        // The time is the matter here: 2.2 s in all, each gap far below the interval.
+        sleep(Duration::from_millis(20)).await;
+    }
+    // A message of blanks is no message: it was read to its end.
+    let closed = connection.closed().await;
+    assert_eq!(closed.error_code(), Some("PROTOCOL_VIOLATION"), "{closed}");
 }

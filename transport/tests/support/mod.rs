@@ -2,11 +2,18 @@
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
-use std::{future::Future, sync::Arc};
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{Arc, Mutex},
+    task::{Context, Poll},
+};
 
 use codemode_protocol::capnweb::{IncomingCall, Target, Value, target_fn};
-use codemode_transport::{CallError, Closed, Connection, Frame, Socket, TransportOptions, memory::MemorySocket, start};
-use futures_util::{SinkExt, StreamExt};
+use codemode_transport::{
+    CallError, Closed, Connection, Frame, Socket, SocketError, Traffic, TransportOptions, memory::MemorySocket, start,
+};
+use futures_util::{Sink, SinkExt, Stream, StreamExt};
 use tokio::task::JoinHandle;
 
 /// A main object that answers with its arguments.
@@ -66,5 +73,51 @@ pub(crate) fn thrown_code(error: &CallError) -> Option<&str> {
     match error {
         CallError::Thrown(Value::Error(error)) => error.code(),
         _ => None,
+    }
+}
+
+/// A connection in memory that claims to have moved as many bytes as the test says.
+pub(crate) struct Counted {
+    socket: MemorySocket,
+    pub(crate) traffic: Arc<Mutex<Traffic>>,
+}
+
+impl Counted {
+    pub(crate) fn new(socket: MemorySocket) -> Self {
+        Self { socket, traffic: Arc::default() }
+    }
+}
+
+impl Stream for Counted {
+    type Item = Result<Frame, SocketError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.socket.poll_next_unpin(cx)
+    }
+}
+
+impl Sink<Frame> for Counted {
+    type Error = SocketError;
+
+    fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), SocketError>> {
+        Pin::new(&mut self.socket).poll_ready(cx)
+    }
+
+    fn start_send(mut self: Pin<&mut Self>, frame: Frame) -> Result<(), SocketError> {
+        Pin::new(&mut self.socket).start_send(frame)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), SocketError>> {
+        Pin::new(&mut self.socket).poll_flush(cx)
+    }
+
+    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), SocketError>> {
+        Pin::new(&mut self.socket).poll_close(cx)
+    }
+}
+
+impl Socket for Counted {
+    fn traffic(&self) -> Option<Traffic> {
+        Some(*self.traffic.lock().unwrap())
     }
 }
