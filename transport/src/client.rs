@@ -119,7 +119,7 @@ fn refused(error: tungstenite::Error) -> ConnectError {
 
 /// A WebSocket that we opened.
 pub struct ClientSocket {
-    socket: WebSocketStream<Metered<TcpStream>>,
+    socket: WebSocketStream<Metered>,
     meter: Meter,
 }
 

@@ -182,7 +182,11 @@ impl<S: Socket> Driver<S> {
             let now = self.now();
             self.listen(now);
             match self.outbound.poll(&mut self.socket, cx, now) {
-                Poll::Ready(Ok(())) => self.liveness.flushed(now),
+                Poll::Ready(Ok(())) if self.liveness.is_queued() => {
+                    let written = self.socket.traffic().map_or(0, |traffic| traffic.written);
+                    self.liveness.flushed(now, written);
+                }
+                Poll::Ready(Ok(())) => {}
                 Poll::Ready(Err(error)) => return Poll::Ready(Event::SocketFailed(error)),
                 Poll::Pending => {}
             }
@@ -382,11 +386,11 @@ impl<S: Socket> Driver<S> {
         }
     }
 
-    /// Bytes of a message that is still on its way are life too.
+    /// Bytes of a message that is still on its way are life too, and those of ours that arrive give a ping its time.
     fn listen(&mut self, now: Duration) {
-        if let Some(traffic) = self.socket.traffic()
-            && traffic.read != self.read
-        {
+        let Some(traffic) = self.socket.traffic() else { return };
+        self.liveness.taken(now, traffic.taken);
+        if traffic.read != self.read {
             self.read = traffic.read;
             self.liveness.heard(now);
         }

@@ -8,6 +8,8 @@ pub(crate) struct Liveness {
     deadline: Duration,
     heard: Duration,
     ping: Ping,
+    /// Bytes of ours that the peer's host had taken at the last look.
+    taken: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,8 +18,8 @@ enum Ping {
     None,
     /// In our queue. A queue that does not move is the write stall's business, not a sign of death.
     Queued,
-    /// With the socket since then.
-    Sent(Duration),
+    /// With the network since then, as the last of so many bytes.
+    Sent(Duration, u64),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +34,7 @@ pub(crate) enum Verdict {
 
 impl Liveness {
     pub(crate) fn new(interval: Duration, deadline: Duration, now: Duration) -> Self {
-        Self { interval, deadline, heard: now, ping: Ping::None }
+        Self { interval, deadline, heard: now, ping: Ping::None, taken: 0 }
     }
 
     /// Any frame of the peer is a sign of life.
@@ -41,11 +43,28 @@ impl Liveness {
         self.ping = Ping::None;
     }
 
-    /// Everything queued has been handed to the network.
-    pub(crate) fn flushed(&mut self, now: Duration) {
+    /// Whether a ping waits in our queue.
+    pub(crate) fn is_queued(&self) -> bool {
+        self.ping == Ping::Queued
+    }
+
+    /// Everything queued has been handed to the network, which makes `written` bytes.
+    pub(crate) fn flushed(&mut self, now: Duration, written: u64) {
         if self.ping == Ping::Queued {
-            self.ping = Ping::Sent(now);
+            self.ping = Ping::Sent(now, written);
         }
+    }
+
+    /// The peer's host has taken so many of our bytes. That is no life of the peer itself, but until it has taken the
+    /// ping, each step towards it starts the deadline anew.
+    pub(crate) fn taken(&mut self, now: Duration, taken: u64) {
+        if let Ping::Sent(at, end) = &mut self.ping
+            && self.taken < *end
+            && self.taken < taken
+        {
+            *at = now;
+        }
+        self.taken = taken;
     }
 
     /// When [`Liveness::check`] has something to say.
@@ -53,7 +72,7 @@ impl Liveness {
         match self.ping {
             Ping::None => Some(self.heard + self.interval),
             Ping::Queued => None,
-            Ping::Sent(at) => Some(at + self.deadline),
+            Ping::Sent(at, _) => Some(at + self.deadline),
         }
     }
 
@@ -67,7 +86,7 @@ impl Liveness {
                 Verdict::Ping
             }
             Ping::Queued => Verdict::Fine,
-            Ping::Sent(_) => Verdict::Dead,
+            Ping::Sent(..) => Verdict::Dead,
         }
     }
 }
@@ -89,7 +108,7 @@ mod tests {
         let mut peer = liveness();
         assert_eq!(peer.check(at(19)), Verdict::Fine);
         assert_eq!(peer.check(at(20)), Verdict::Ping);
-        peer.flushed(at(20));
+        peer.flushed(at(20), 0);
         assert_eq!(peer.check(at(29)), Verdict::Fine);
         assert_eq!(peer.check(at(30)), Verdict::Dead);
     }
@@ -98,7 +117,7 @@ mod tests {
     fn any_frame_is_life() {
         let mut peer = liveness();
         assert_eq!(peer.check(at(20)), Verdict::Ping);
-        peer.flushed(at(21));
+        peer.flushed(at(21), 0);
         peer.heard(at(29));
         assert_eq!(peer.check(at(31)), Verdict::Fine);
         assert_eq!(peer.due(), Some(at(49)));
@@ -110,7 +129,23 @@ mod tests {
         assert_eq!(peer.check(at(20)), Verdict::Ping);
         assert_eq!(peer.due(), None);
         assert_eq!(peer.check(at(100)), Verdict::Fine);
-        peer.flushed(at(100));
+        peer.flushed(at(100), 0);
         assert_eq!(peer.due(), Some(at(110)));
+    }
+
+    #[test]
+    fn a_ping_behind_bytes_that_move_has_the_deadline_from_when_it_arrived() {
+        let mut peer = liveness();
+        peer.taken(at(0), 100);
+        assert_eq!(peer.check(at(20)), Verdict::Ping);
+        peer.flushed(at(20), 400);
+        for (second, taken) in [(25, 200), (34, 300), (40, 400)] {
+            peer.taken(at(second), taken);
+            assert_eq!(peer.due(), Some(at(second + 10)));
+        }
+        // What came after the ping says nothing about it.
+        peer.taken(at(45), 500);
+        assert_eq!(peer.due(), Some(at(50)));
+        assert_eq!(peer.check(at(50)), Verdict::Dead);
     }
 }

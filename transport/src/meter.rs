@@ -1,18 +1,22 @@
-//! Counts the bytes that cross a stream, below the layer that makes frames of them.
+//! Counts the bytes that cross a connection, below the layer that makes frames of them.
 
 use std::{
     io::{self, IoSlice},
+    os::fd::{AsRawFd, RawFd},
     pin::Pin,
     sync::{
-        Arc,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     task::{Context, Poll, ready},
 };
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::TcpStream,
+};
 
-/// Counts of one stream: a message that takes minutes shows life and progress by them. Clones are the same counts.
+/// Counts of one connection: a message that takes minutes shows life and progress by them. Clones are the same counts.
 #[derive(Clone, Debug, Default)]
 pub struct Meter(Arc<Counts>);
 
@@ -20,43 +24,72 @@ pub struct Meter(Arc<Counts>);
 struct Counts {
     read: AtomicU64,
     written: AtomicU64,
+    /// The descriptor of the connection for as long as it is open.
+    open: Mutex<Option<RawFd>>,
 }
 
-/// What has crossed a stream since its start, in bytes. Only differences mean anything.
+/// What has crossed a connection since its start, in bytes. Only differences mean anything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Taken from the network.
     pub read: u64,
-    /// Accepted by the network.
+    /// Given to the network.
     pub written: u64,
+    /// Those of them that have reached the peer's host.
+    pub taken: u64,
 }
 
 impl Meter {
-    /// A stream whose bytes are counted here.
-    pub fn wrap<S>(&self, stream: S) -> Metered<S> {
+    /// The stream, with its bytes counted here. One meter is for one stream.
+    pub fn wrap(&self, stream: TcpStream) -> Metered {
+        *self.open() = Some(stream.as_raw_fd());
         Metered { stream, meter: self.clone() }
     }
 
     /// The counts by now.
     pub fn traffic(&self) -> Traffic {
-        Traffic { read: self.0.read.load(Ordering::Relaxed), written: self.0.written.load(Ordering::Relaxed) }
+        let written = self.0.written.load(Ordering::Relaxed);
+        let taken = written.saturating_sub(self.under_way());
+        Traffic { read: self.0.read.load(Ordering::Relaxed), written, taken }
+    }
+
+    /// Bytes that the network has of us and the peer's host has not confirmed.
+    fn under_way(&self) -> u64 {
+        // Locked for the whole look, so that the descriptor is not closed, and another's, meanwhile.
+        let open = self.open();
+        let Some(descriptor) = *open else { return 0 };
+        let mut bytes: libc::c_int = 0;
+        // SAFETY: the request writes one int, which `bytes` is, and the descriptor is open while the lock is held.
+        let asked = unsafe { libc::ioctl(descriptor, libc::TIOCOUTQ, &raw mut bytes) };
+        if asked == 0 { u64::try_from(bytes).unwrap_or(0) } else { 0 }
+    }
+
+    fn open(&self) -> MutexGuard<'_, Option<RawFd>> {
+        // Nothing under the lock can panic.
+        self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A stream whose bytes a [`Meter`] counts.
+/// A connection whose bytes a [`Meter`] counts.
 #[derive(Debug)]
-pub struct Metered<S> {
-    stream: S,
+pub struct Metered {
+    stream: TcpStream,
     meter: Meter,
 }
 
-impl<S> Metered<S> {
+impl Metered {
     fn count_written(&self, written: usize) {
         self.meter.0.written.fetch_add(written as u64, Ordering::Relaxed);
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
+impl Drop for Metered {
+    fn drop(&mut self) {
+        *self.meter.open() = None;
+    }
+}
+
+impl AsyncRead for Metered {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let result = ready!(Pin::new(&mut self.stream).poll_read(cx, buffer));
@@ -66,7 +99,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
+impl AsyncWrite for Metered {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = ready!(Pin::new(&mut self.stream).poll_write(cx, bytes))?;
         self.count_written(written);

@@ -34,8 +34,8 @@ pub(crate) struct Outbound {
     unflushed: bool,
     /// Answers to pings that the socket holds.
     pongs: usize,
-    /// What the network had accepted at the last look, where that can be seen.
-    written: Option<u64>,
+    /// What the peer had taken at the last look, where that can be seen.
+    taken: Option<u64>,
     /// Since when the socket takes nothing.
     blocked: Option<Duration>,
 }
@@ -84,7 +84,7 @@ impl Outbound {
 
     /// When a peer that takes nothing has had its time.
     pub(crate) fn stalled_at(&self, write_stall: Duration) -> Option<Duration> {
-        let whole = if self.written.is_some() { 0 } else { self.in_socket };
+        let whole = if self.taken.is_some() { 0 } else { self.in_socket };
         let steps = u32::try_from(whole / STALL_STEP).unwrap_or(u32::MAX).saturating_add(1);
         self.blocked.map(|since| since.saturating_add(write_stall.saturating_mul(steps)))
     }
@@ -100,9 +100,9 @@ impl Outbound {
         match done {
             Poll::Ready(_) => self.blocked = None,
             Poll::Pending => {
-                let written = socket.traffic().map(|traffic| traffic.written);
-                if written != self.written {
-                    self.written = written;
+                let taken = socket.traffic().map(|traffic| traffic.taken);
+                if taken != self.taken {
+                    self.taken = taken;
                     self.blocked = None;
                 }
                 self.blocked.get_or_insert(now);
@@ -124,7 +124,7 @@ impl Outbound {
             self.in_socket = bytes;
             self.unflushed = true;
             // Where bytes can be seen, only they are progress.
-            if self.written.is_none() {
+            if self.taken.is_none() {
                 self.blocked = None;
             }
             Pin::new(&mut *socket).start_send(frame)?;

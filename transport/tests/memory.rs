@@ -193,7 +193,7 @@ async fn bytes_that_the_network_takes_are_progress_and_a_large_message_earns_not
     near.notify(&near.main(), &["next"], Vec::new());
     for _ in 0..10 {
         sleep(Duration::from_secs(20)).await;
-        traffic.lock().unwrap().written += 1;
+        traffic.lock().unwrap().taken += 1;
     }
     assert!(!near.is_closed());
     let closed = near.closed().await;

@@ -274,3 +274,33 @@ async fn the_bytes_of_a_slow_message_are_life() {
     let closed = connection.closed().await;
     assert_eq!(closed.error_code(), Some("PROTOCOL_VIOLATION"), "{closed}");
 }
+
+#[tokio::test]
+async fn a_peer_that_slowly_reads_what_the_network_holds_is_not_dead() {
+    let options = TransportOptions {
+        ping_interval: Duration::from_millis(500),
+        pong_deadline: Duration::from_millis(500),
+        ..TransportOptions::default()
+    };
+    let listening = TcpSocket::new_v4().unwrap();
+    listening.set_recv_buffer_size(512 << 10).unwrap();
+    listening.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let listener = listening.listen(1).unwrap();
+    let url = format!("ws://{}/", listener.local_addr().unwrap());
+    let accept = async {
+        let (stream, _) = listener.accept().await.unwrap();
+        tokio_tungstenite::accept_async(stream).await.unwrap().into_inner()
+    };
+    let (socket, mut stream) = tokio::join!(connect(&url, ConnectOptions::default()), accept);
+    let (connection, _) = spawn(socket.unwrap(), echo(), options);
+    connection.notify(&connection.main(), &["x"], vec![Value::from("x".repeat(4 << 20))]);
+    let mut chunk = vec![0; 64 << 10];
+    // The time is the matter here: 2 s without an answer to a ping, each pause far below the deadline.
+    for _ in 0..40 {
+        stream.read_exact(&mut chunk).await.unwrap();
+        sleep(Duration::from_millis(50)).await;
+    }
+    assert!(!connection.is_closed());
+    // And now nothing moves any more.
+    drop(connection.closed().await);
+}
