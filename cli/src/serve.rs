@@ -1,8 +1,9 @@
 //! `serve`: the daemon with a pool of this process.
 
-use std::sync::Arc;
+use std::{io, sync::Arc};
 
 use codemode_daemon::Config;
+use codemode_protocol::Limits;
 use codemode_sandbox::{PoolExecutor, PoolOptions};
 use tokio::{net::TcpListener, sync::oneshot};
 use tracing::warn;
@@ -21,6 +22,8 @@ use crate::{
 pub(crate) async fn run(args: args::Serve) -> Result<Status, Failure> {
     let limits = args.pool.limits(machine::memory()).map_err(Failure::usage)?;
     let mut signals = signals::interruption()?;
+    let max_connections = Config::default().max_connections;
+    let max_sessions = fitting_sessions(&limits, max_connections, usize::try_from(args.max_sessions).unwrap_or(usize::MAX))?;
     // First: a port that is taken is found out before any process is started.
     let listener = TcpListener::bind(args.listen)
         .await
@@ -37,7 +40,8 @@ pub(crate) async fn run(args: args::Serve) -> Result<Status, Failure> {
             let pool = pool.clone();
             move || if pool.status().ready { Ok(()) } else { Err("the pool has no zygote".into()) }
         }),
-        max_sessions: usize::try_from(args.max_sessions).unwrap_or(usize::MAX),
+        max_connections,
+        max_sessions,
         ..Config::default()
     };
     if let Err(error) = print(format_args!("listening on ws://{addr}")) {
@@ -58,5 +62,74 @@ pub(crate) async fn run(args: args::Serve) -> Result<Status, Failure> {
     tokio::select! {
         served = serving => served.map(|()| Status::Success).map_err(|error| Failure::infrastructure(error.to_string())),
         () = twice => Ok(Status::Success),
+    }
+}
+
+/// Raises the bound on descriptors as far as it goes, and gives the number of sessions under which every program that
+/// may run still gets its descriptors.
+fn fitting_sessions(limits: &Limits, connections: usize, wanted: usize) -> Result<usize, Failure> {
+    let descriptors =
+        raise_descriptors().map_err(|error| Failure::infrastructure(format!("the limit on descriptors: {error}")))?;
+    let others = other_descriptors(limits, connections);
+    let fitting = descriptors.saturating_sub(others).min(wanted as u64);
+    if fitting == 0 {
+        return Err(Failure::infrastructure(format!(
+            "{descriptors} descriptors are allowed (ulimit -n), and programs and connections need {others} before the \
+             first session: raise the limit, or lower --max-concurrent and --warm"
+        )));
+    }
+    if fitting < wanted as u64 {
+        warn!(
+            "--max-sessions is lowered from {wanted} to {fitting}: {descriptors} descriptors are allowed (ulimit -n), and \
+             programs and connections need {others} of them"
+        );
+    }
+    // No more than `wanted`, which is a usize.
+    Ok(usize::try_from(fitting).unwrap_or(wanted))
+}
+
+/// Descriptors that are not sessions': those of the children that run or are warm, of connections before they are
+/// sessions, and of the process itself.
+fn other_descriptors(limits: &Limits, connections: usize) -> u64 {
+    let children = limits.max_concurrent.saturating_add(limits.warm_children);
+    children.saturating_mul(CHILD_DESCRIPTORS).saturating_add(connections as u64).saturating_add(OWN_DESCRIPTORS)
+}
+
+/// Raises the soft limit on descriptors to the hard one, and gives what is allowed then.
+fn raise_descriptors() -> io::Result<u64> {
+    let mut bound = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `bound` is a valid rlimit for the length of the call.
+    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut bound) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let raised = libc::rlimit { rlim_cur: bound.rlim_max, ..bound };
+    // SAFETY: `raised` is a valid rlimit for the length of the call.
+    if unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const raised) } != 0 {
+        warn!(error = %io::Error::last_os_error(), "the limit on descriptors could not be raised");
+        return Ok(bound.rlim_cur);
+    }
+    Ok(raised.rlim_cur)
+}
+
+/// What one child takes here: its channel and its handle, and as much again while it is replaced.
+const CHILD_DESCRIPTORS: u64 = 4;
+
+/// Standard streams, the listener, the runtime, the channel of the zygote, and room for files that are opened briefly.
+const OWN_DESCRIPTORS: u64 = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_get_what_programs_and_connections_leave() {
+        let limits = Limits { max_concurrent: 64, warm_children: 8, ..Limits::default() };
+        assert_eq!(other_descriptors(&limits, 256), 72 * 4 + 256 + 64);
+        let allowed = raise_descriptors().unwrap();
+        let found = fitting_sessions(&limits, 256, usize::MAX).unwrap();
+        assert_eq!(found as u64, allowed - 608);
+        assert_eq!(fitting_sessions(&limits, 256, 3).unwrap(), 3);
+        let many = Limits { max_concurrent: u64::MAX, ..limits };
+        assert!(fitting_sessions(&many, 256, 3).is_err());
     }
 }
