@@ -278,7 +278,7 @@ impl<S: Socket> Driver<S> {
 
     fn due(&self) -> Option<Duration> {
         let liveness = if self.paused { None } else { self.liveness.due() };
-        let stall = self.outbound.stalled_at(self.options.write_stall);
+        let stall = self.outbound.look_at(self.options.write_stall);
         [self.session.0.poll_timeout(), liveness, stall].into_iter().flatten().min()
     }
 

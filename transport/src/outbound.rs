@@ -38,6 +38,8 @@ pub(crate) struct Outbound {
     taken: Option<u64>,
     /// Since when the socket takes nothing.
     blocked: Option<Duration>,
+    /// When it was last looked at what the peer has taken.
+    looked: Duration,
 }
 
 impl Outbound {
@@ -89,6 +91,13 @@ impl Outbound {
         self.blocked.map(|since| since.saturating_add(write_stall.saturating_mul(steps)))
     }
 
+    /// When to look again at a socket that takes nothing: bytes that the peer takes from the network's buffers wake
+    /// nobody, and seen late they would move the deadline too far.
+    pub(crate) fn look_at(&self, write_stall: Duration) -> Option<Duration> {
+        let stalled = self.stalled_at(write_stall)?;
+        Some(if self.taken.is_some() { stalled.min(self.looked + write_stall / LOOKS) } else { stalled })
+    }
+
     /// Hands over as much as the socket takes, then flushes once. Ready when nothing waits any more.
     pub(crate) fn poll<S: Socket>(
         &mut self,
@@ -106,6 +115,7 @@ impl Outbound {
                     self.blocked = None;
                 }
                 self.blocked.get_or_insert(now);
+                self.looked = now;
             }
         }
         done
@@ -138,3 +148,6 @@ impl Outbound {
         Poll::Ready(Ok(()))
     }
 }
+
+/// Looks within one stall deadline.
+const LOOKS: u32 = 10;
