@@ -23,7 +23,8 @@ pub(crate) async fn run(args: args::Serve) -> Result<Status, Failure> {
     let limits = args.pool.limits(machine::memory()).map_err(Failure::usage)?;
     let mut signals = signals::interruption()?;
     let max_connections = Config::default().max_connections;
-    let max_sessions = fitting_sessions(&limits, max_connections, usize::try_from(args.max_sessions).unwrap_or(usize::MAX))?;
+    let max_sessions =
+        fitting_sessions(&limits, max_connections, usize::try_from(args.max_sessions).unwrap_or(usize::MAX))?;
     // First: a port that is taken is found out before any process is started.
     let listener = TcpListener::bind(args.listen)
         .await
