@@ -5,7 +5,7 @@ use codemode_sandbox::{AttemptOutcome, DoctorReport, PoolOptions};
 use crate::{
     args,
     exit::{Failure, Status},
-    terminal::{Harmless, print},
+    terminal::{Harmless, deliver},
 };
 
 /// Makes the self-test and prints what it found.
@@ -20,8 +20,7 @@ pub(crate) fn run(args: &args::Doctor) -> Result<Status, Failure> {
     } else {
         table(&report)
     };
-    // A reader that is gone does not want it.
-    let _ = print(shown);
+    deliver(shown).map_err(Failure::infrastructure)?;
     Ok(if report.holds() { Status::Success } else { Status::Infrastructure })
 }
 

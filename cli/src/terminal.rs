@@ -37,6 +37,19 @@ pub(crate) fn print(line: impl fmt::Display) -> io::Result<()> {
     out.flush()
 }
 
+/// Writes one line to standard output. A reader that is gone does not want it, which is no failure.
+///
+/// # Errors
+/// The line is lost for another reason, such as a full disk; the text says so.
+pub(crate) fn deliver(line: impl fmt::Display) -> Result<(), String> {
+    match print(line) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(format!("what was to be printed on standard output is lost: {error}"))
+        }
+        _ => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -51,6 +51,18 @@ fn the_whole_outcome_is_printed_as_one_object() {
 }
 
 #[test]
+fn a_result_that_could_not_be_written_is_a_failure() {
+    for flags in [&["--json"][..], &[]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let ended =
+            codemoded(&["run"]).arg(repository("cli/tests/answer.js")).args(flags).stdout(full).output().unwrap();
+        assert_eq!(ended.status.code(), Some(3));
+        let text = String::from_utf8(ended.stderr).unwrap();
+        assert!(text.contains("what was to be printed on standard output is lost"), "{text}");
+    }
+}
+
+#[test]
 fn a_program_that_does_not_parse_or_end_fails() {
     let syntax = ended(&["run", "-", "--json"], "() => {");
     assert_eq!((syntax.code, &value(&syntax.out)["termination"]), (Some(1), &json!("syntax")));

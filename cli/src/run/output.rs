@@ -12,7 +12,7 @@ use super::status_of;
 use crate::{
     exit::Status,
     json::Json,
-    terminal::{Harmless, print, say},
+    terminal::{Harmless, deliver, say},
 };
 
 /// Where and how outcomes are reported.
@@ -48,9 +48,13 @@ impl Report<'_> {
                 return status;
             }
         };
-        // A reader that is gone does not want it.
-        let _ = print(Json(&shown));
-        status
+        match deliver(Json(&shown)) {
+            Ok(()) => status,
+            Err(lost) => {
+                say(lost);
+                Status::Infrastructure
+            }
+        }
     }
 
     fn place(&self, details: Option<&ErrorDetails>) {
