@@ -120,56 +120,54 @@ const POOR: &str = "CODEMODE_TEST_POOR";
 
 #[test]
 fn a_pool_recovers_from_a_lack_of_descriptors() {
-    let exe = std::env::current_exe().unwrap();
-    let status = Command::new("sh")
-        .args(["-c", "ulimit -n 64 && exec \"$0\" --exact deaths::pool_with_few_descriptors --nocapture"])
-        .arg(exe)
-        .env(POOR, "1")
-        .status()
-        .unwrap();
-    assert!(status.success());
+    // With one descriptor free, one of the two that come with a child is lost.
+    for spare in ["0", "1"] {
+        let status = Command::new("sh")
+            .args(["-c", "ulimit -n 64 && exec \"$0\" --exact deaths::pool_with_few_descriptors --nocapture"])
+            .arg(std::env::current_exe().unwrap())
+            .env(POOR, spare)
+            .status()
+            .unwrap();
+        assert!(status.success(), "{spare} free");
+    }
 }
 
 /// Not a test by itself, where it does nothing: started by the one above it has 64 descriptors.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pool_with_few_descriptors() {
-    if std::env::var_os(POOR).is_none() {
-        return;
-    }
+    let Ok(spare) = std::env::var(POOR) else { return };
+    let spare: usize = spare.parse().unwrap();
     let limits = Limits { warm_children: 1, queue_wait_ms: 60_000, ..Limits::default() };
     let pool = Arc::new(pool_with(limits).await);
     until("a child is warm", || pool.status().warm == 1).await;
     let zygote = pool.status().zygote.unwrap();
-    for spare in [0, 1] {
-        let mut taken: Vec<_> = std::iter::from_fn(|| std::fs::File::open("/dev/null").ok()).collect();
-        assert!(taken.len() > 20 && taken.len() < 64);
-        // With one descriptor free, one of the two that come with a child is lost.
-        taken.truncate(taken.len() - spare);
-        let (release, released) = tokio::sync::watch::channel(false);
-        let tools = host(move |_| {
-            let mut released = released.clone();
-            async move {
-                released.wait_for(|released| *released).await.unwrap();
-                Ok("{}".to_owned())
-            }
-        });
-        let first = start(&pool, request("async () => { await api.wait(); return 1 }"), tools);
-        until("it runs", || pool.status().running == 1).await;
-        let second = start(&pool, request("async () => 2"), Host::default());
-        until("the pool says that it has no children", || !pool.status().ready).await;
-        assert_eq!((pool.status().zygote, pool.status().running), (Some(zygote), 1));
-        if spare == 0 {
-            // For looking at the children.
-            taken.pop();
+    let mut taken: Vec<_> = std::iter::from_fn(|| std::fs::File::open("/dev/null").ok()).collect();
+    assert!(taken.len() > 20 && taken.len() < 64);
+    taken.truncate(taken.len() - spare);
+    let (release, released) = tokio::sync::watch::channel(false);
+    let tools = host(move |_| {
+        let mut released = released.clone();
+        async move {
+            released.wait_for(|released| *released).await.unwrap();
+            Ok("{}".to_owned())
         }
-        until("children that were lost are gone", || children(zygote).len() == 1).await;
-        drop(taken);
-        assert_eq!(result(&second.await.unwrap().unwrap()), "2");
-        release.send_replace(true);
-        assert_eq!(result(&first.await.unwrap().unwrap()), "1");
-        until("the pool is full again", || pool.status().warm == 1 && pool.status().ready).await;
-        until("nothing is left", || children(zygote).len() == 1).await;
+    });
+    let first = start(&pool, request("async () => { await api.wait(); return 1 }"), tools);
+    until("it runs", || pool.status().running == 1).await;
+    let second = start(&pool, request("async () => 2"), Host::default());
+    until("the pool says that it has no children", || !pool.status().ready).await;
+    assert_eq!((pool.status().zygote, pool.status().running), (Some(zygote), 1));
+    if spare == 0 {
+        // For looking at the children.
+        taken.pop();
     }
+    until("children that were lost are gone", || children(zygote).len() == 1).await;
+    drop(taken);
+    assert_eq!(result(&second.await.unwrap().unwrap()), "2");
+    release.send_replace(true);
+    assert_eq!(result(&first.await.unwrap().unwrap()), "1");
+    until("the pool is full again", || pool.status().warm == 1 && pool.status().ready).await;
+    until("nothing is left", || children(zygote).len() == 1).await;
     assert_eq!(pool.status().zygote, Some(zygote));
     pool.dispose().await;
 }
