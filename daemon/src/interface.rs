@@ -56,13 +56,34 @@ impl<E: Executor> Interface<E> {
     async fn invoke(self: Arc<Self>, name: &str, args: Vec<Value>, cancel: CancelToken) -> Result<Value, Value> {
         match name {
             method::PROTOCOL_VERSION => Ok(Value::Number(PROTOCOL_VERSION as f64)),
-            method::INFO => Ok(self.daemon.info().to_value()),
+            method::INFO => Ok(self.info().await),
             method::CANCEL => self.cancel(args).map_err(wire::error_to_value),
             method::EXECUTE => self.execute(args, cancel).await.map_err(wire::error_to_value),
             method::INVOKE_HANDLE => self.invoke_handle(args, cancel).await.map_err(wire::error_to_value),
             method::CLOSE_HANDLES => self.close_handles(args).await.map_err(wire::error_to_value),
             other => Err(wire::error_to_value(unavailable(other))),
         }
+    }
+
+    /// What the daemon is, and what this session holds at the moment: the call that asks is one of both its counts.
+    async fn info(&self) -> Value {
+        let mut info = self.daemon.info().to_value();
+        let tables = match self.connection.get() {
+            Some(connection) => connection.tables().await,
+            None => None,
+        };
+        if let (Value::Object(members), Some(tables)) = (&mut info, tables) {
+            let sizes = [
+                ("calls", tables.calls),
+                ("imports", tables.imports),
+                ("exports", tables.exports),
+                ("peerCalls", tables.peer_calls),
+                ("running", tables.running),
+            ];
+            let sizes = sizes.into_iter().map(|(name, size)| (name, Value::Number(size as f64)));
+            members.insert("session", Value::Object(sizes.collect()));
+        }
+        info
     }
 
     fn cancel(&self, args: Vec<Value>) -> Result<Value, ExecutorError> {

@@ -248,5 +248,8 @@ test('nothing is left behind once everything is released', async () => {
   // An answered call more, so that whatever was on its way has arrived.
   await own.main.protocolVersion();
   assert.deepEqual(leftovers(own.frames), {});
+  // The daemon's own tables: only the call that asks is there.
+  const { session } = await own.main.info();
+  assert.deepEqual(session, { calls: 0, imports: 0, exports: 0, peerCalls: 1, running: 1 });
   own.close();
 });

@@ -11,7 +11,7 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use codemode_protocol::capnweb::{CloseOrigin, CloseReason, ErrorValue, PathKey, Stub, Value, text};
+use codemode_protocol::capnweb::{CloseOrigin, CloseReason, ErrorValue, PathKey, Stub, TableSizes, Value, text};
 use futures_util::FutureExt;
 use tokio::sync::oneshot;
 
@@ -85,10 +85,16 @@ impl Connection {
     /// Resolves when every call that was made before is on its way to the peer, or when the session has ended. Until
     /// then, dropping such a call keeps it from being made at all.
     pub fn passed(&self) -> impl Future<Output = ()> + Send + use<> {
+        self.tables().map(drop)
+    }
+
+    /// What the session's tables hold once every call that was made before is on its way; `None` when the session has
+    /// ended.
+    pub fn tables(&self) -> impl Future<Output = Option<TableSizes>> + Send + use<> {
         let (waiting, passed) = oneshot::channel();
         // A session that has ended drops the sender, which resolves the receiver too.
         let _ = self.0.mailbox.push(Command::Passed(waiting));
-        passed.map(drop)
+        passed.map(Result::ok)
     }
 
     /// Tells the peer why (put the code into `error.props`), then ends the session. What was asked for before is sent

@@ -339,7 +339,7 @@ impl<S: Socket> Driver<S> {
             Command::Respond { id, result } => self.session.0.respond(id, result),
             Command::Passed(waiting) => {
                 // Whoever waited may have lost interest.
-                let _ = waiting.send(());
+                let _ = waiting.send(self.session.0.stats());
             }
         }
         self.pump(Cause::Own);

@@ -12,7 +12,7 @@ use std::{
     task::{Context, Poll, Wake, Waker},
 };
 
-use codemode_protocol::capnweb::{CallId, ErrorValue, InvocationId, PathKey, Stub, Value};
+use codemode_protocol::capnweb::{CallId, ErrorValue, InvocationId, PathKey, Stub, TableSizes, Value};
 use tokio::sync::{oneshot, watch};
 
 use crate::connection::{CallError, CallTracker, Closed, Crowd};
@@ -34,8 +34,8 @@ pub(crate) enum Command {
         id: InvocationId,
         result: Result<Value, Value>,
     },
-    /// Somebody waits until what was asked for before has been handed to the session.
-    Passed(oneshot::Sender<()>),
+    /// Somebody waits until what was asked for before has been handed to the session, and learns what its tables hold.
+    Passed(oneshot::Sender<TableSizes>),
 }
 
 pub(crate) struct Call {
