@@ -1,19 +1,6 @@
 //! White space as JavaScript knows it.
 
-/// Whether `character` is matched by `\s` and removed by `trim`: WhiteSpace and LineTerminator (ECMA-262, sections 12.2
-/// and 12.3). Other than Unicode's property, it has U+FEFF and lacks U+0085.
-pub(crate) fn is_space(character: char) -> bool {
-    matches!(
-        character,
-        '\t' | '\n' | '\u{b}' | '\u{c}' | '\r' | ' ' | '\u{a0}' | '\u{1680}' | '\u{2000}'
-            ..='\u{200a}' | '\u{2028}' | '\u{2029}' | '\u{202f}' | '\u{205f}' | '\u{3000}' | '\u{feff}'
-    )
-}
-
-/// Whether `character` ends a line (ECMA-262, section 12.3).
-pub(crate) fn is_line_end(character: char) -> bool {
-    matches!(character, '\n' | '\r' | '\u{2028}' | '\u{2029}')
-}
+pub(crate) use codemode_protocol::{is_line_terminator as is_line_end, is_white_space as is_space};
 
 /// `String.prototype.trim`.
 pub(crate) fn trim(text: &str) -> &str {

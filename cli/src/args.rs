@@ -255,7 +255,7 @@ Output:
   The result goes to standard output as JSON, log lines to standard error. What JSON cannot say is written as
   JSON.stringify would (NaN is null, a Date is its ISO string, undefined members vanish), but for: undefined as the
   whole result is null, a BigInt is a string of digits, binary data is
-  {\"__codemode_binary_v1__\": kind, \"data\": base64}, an Error is {\"name\", \"message\", ...}, a URL is its text.
+  {\"__codemode_binary_v1__\": kind, \"data\": base64}, an Error is {\"name\", \"message\", ...}.
   With --json one object is printed, also on failure: result, error, errorDetails, logs, termination and stats. When the
   program never ran, or nobody can know, it has the one member executorError, with code, message, retryable and what
   else is known: INVALID_REQUEST (status 2) for a file, tool or limit that breaks a rule, CANCELLED (130) after an

@@ -37,6 +37,7 @@ pub(crate) async fn run(args: args::Serve) -> Result<Status, Failure> {
     let config = Config {
         limits,
         confinement: pool.status().confinement.active().map(str::to_owned).collect(),
+        features: ["modules", "handles", "outbound"].map(str::to_owned).to_vec(),
         readiness: Arc::new({
             let pool = pool.clone();
             move || if pool.status().ready { Ok(()) } else { Err("the pool has no zygote".into()) }

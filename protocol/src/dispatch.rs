@@ -82,7 +82,8 @@ pub struct ToolCall {
 /// Answers the calls of one provider.
 pub type ToolHandler = Arc<dyn Fn(ToolCall) -> BoxFuture<'static, Result<Value, HostCallError>> + Send + Sync>;
 
-/// Wraps providers' handlers into a [`Dispatch`]: owns the envelope and refuses calls after completion.
+/// Wraps providers' handlers into a [`Dispatch`]: owns the envelope, and refuses calls once its [`CompletionGuard`], if
+/// one was taken, is dropped.
 ///
 /// ```
 /// use codemode_protocol::{EnvelopeDispatch, HostCallError, ToolNotFoundError, capnweb::Value};
@@ -159,5 +160,57 @@ pub struct CompletionGuard {
 impl Drop for CompletionGuard {
     fn drop(&mut self) {
         self.completed.store(true, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    fn call(dispatch: &EnvelopeDispatch, provider: &str, tool: &str, args_json: &str) -> String {
+        let call = HostCall {
+            provider: provider.into(),
+            tool: tool.into(),
+            args_json: args_json.into(),
+            cancel: CancelToken::never(),
+        };
+        dispatch.call(call).now_or_never().unwrap().unwrap()
+    }
+
+    fn echo() -> EnvelopeDispatch {
+        EnvelopeDispatch::new().provider("api", |call| async move {
+            match call.tool.as_str() {
+                "echo" => Ok(call.args.into_iter().next().unwrap_or_default()),
+                "fail" => Err(HostCallError::new("")),
+                _ => Err(ToolNotFoundError::new(call.tool).into()),
+            }
+        })
+    }
+
+    #[test]
+    fn every_answer_is_an_envelope() {
+        let cases = [
+            ("api", "echo", "[1,2]", "{\"result\":1}"),
+            ("api", "echo", "", "{}"),
+            ("api", "echo", "{\"a\":null}", "{\"result\":{\"a\":null}}"),
+            ("api", "fail", "[]", "{\"error\":\"\"}"),
+            ("api", "nope", "[]", "{\"error\":\"Tool \\\"nope\\\" not found\"}"),
+            ("other", "echo", "[]", "{\"error\":\"Tool \\\"echo\\\" not found\"}"),
+        ];
+        for (provider, tool, args, expected) in cases {
+            assert_eq!(call(&echo(), provider, tool, args), expected);
+        }
+        assert!(call(&echo(), "api", "echo", "[1").starts_with("{\"error\":\"api.echo: "));
+    }
+
+    #[test]
+    fn calls_are_refused_once_the_guard_is_dropped() {
+        let dispatch = echo();
+        let guard = dispatch.completion_guard();
+        assert_eq!(call(&dispatch, "api", "echo", "[1]"), "{\"result\":1}");
+        drop(guard);
+        assert_eq!(call(&dispatch, "api", "echo", "[1]"), "{\"error\":\"Execution has already completed\"}");
     }
 }

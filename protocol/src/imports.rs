@@ -3,6 +3,8 @@
 //! Import declarations are legal at module scope only and the entry wraps the body in a function, so they have to stand
 //! ahead of it. Whatever is no well-formed declaration stays in the body, where the engine reports its syntax error.
 
+use crate::{is_line_terminator, is_white_space};
+
 /// A program's two parts. Together they are the program, without a byte lost between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeparatedImports<'a> {
@@ -107,15 +109,15 @@ impl<'a> Scanner<'a> {
         loop {
             let rest = &self.text[self.at..];
             let length = if rest.starts_with("//") {
-                rest.find(is_line_break).unwrap_or(rest.len())
+                rest.find(is_line_terminator).unwrap_or(rest.len())
             } else if let Some(comment) = rest.strip_prefix("/*") {
                 comment.find("*/")? + 4
-            } else if let Some(space) = rest.chars().next().filter(|c| c.is_whitespace() || *c == '\u{feff}') {
+            } else if let Some(space) = rest.chars().next().filter(|c| is_white_space(*c)) {
                 space.len_utf8()
             } else {
                 return Some(line_break);
             };
-            line_break |= rest[..length].contains(is_line_break);
+            line_break |= rest[..length].contains(is_line_terminator);
             self.at += length;
         }
     }
@@ -153,10 +155,6 @@ fn string_length(text: &str, quote: char) -> Option<usize> {
 
 fn is_word(character: char) -> bool {
     character.is_alphanumeric() || matches!(character, '_' | '$' | '\u{200c}' | '\u{200d}')
-}
-
-fn is_line_break(character: char) -> bool {
-    matches!(character, '\n' | '\r' | '\u{2028}' | '\u{2029}')
 }
 
 #[cfg(test)]
@@ -204,6 +202,7 @@ mod tests {
             "/* open import 'x'",
             "x; import 'y'",
             "import 'x\n'",
+            "\u{85}import 'x'",
         ];
         for code in cases {
             assert_eq!(separate_imports(code), SeparatedImports { imports: "", body: code }, "{code}");

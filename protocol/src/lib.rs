@@ -29,6 +29,7 @@ mod limits;
 mod outcome;
 mod provider;
 mod request;
+mod source_text;
 pub mod text;
 mod tool;
 mod version;
@@ -56,5 +57,6 @@ pub use provider::{
 pub use request::{
     ExecuteRequest, LEAST_MEMORY_BYTES, LEAST_STACK_BYTES, OutboundMode, ResultEncoding, RunBounds, TimeBound,
 };
+pub use source_text::{is_line_terminator, is_white_space};
 pub use tool::{ExecutionTimeoutError, ToolNotFoundError};
 pub use version::{PROTOCOL_VERSION, assert_protocol_compatible};

@@ -27,10 +27,11 @@ const PER_PROGRAM: Duration = Duration::from_secs(4);
 #[tokio::main]
 async fn main() {
     let arguments: Vec<String> = env::args().collect();
-    let runs = arguments
-        .iter()
-        .position(|argument| argument == "--runs")
-        .map_or(100, |at| arguments[at + 1].parse().expect("a number"));
+    let runs = match arguments.as_slice() {
+        [_] => 100,
+        [_, flag, runs] if flag == "--runs" => runs.parse().expect("--runs takes a whole number"),
+        _ => panic!("the one option is `--runs N`"),
+    };
     let text = fs::read_to_string(repository().join("compat/bench/programs.json")).expect("the programs are there");
     let programs: serde_json::Value = serde_json::from_str(&text).expect("the programs are JSON");
 
@@ -50,12 +51,15 @@ async fn main() {
             bench.run(code).await;
             times.push(start.elapsed().as_secs_f64() * 1000.0);
         }
-        samples.insert(id, times);
+        samples.insert(id.to_owned(), times);
         if matches!(id, "a" | "b") {
-            throughput.insert(
-                id,
-                json!({ "1": bench.rate(code, 1, runs * 10).await, "8": bench.rate(code, 8, runs * 10).await }),
-            );
+            let mut rates = serde_json::Map::new();
+            for in_flight in [1, 8] {
+                let (rate, times) = bench.rate(code, in_flight, runs * 10).await;
+                rates.insert(in_flight.to_string(), rate.into());
+                samples.insert(format!("{id}@{in_flight}"), times);
+            }
+            throughput.insert(id, rates);
         }
     }
     bench.executor.dispose().await;
@@ -81,17 +85,21 @@ impl Bench {
         assert_eq!(outcome.error, None, "{code}");
     }
 
-    /// Runs per second with so many in flight.
-    async fn rate(&self, code: &str, in_flight: usize, count: usize) -> f64 {
+    /// Runs per second with so many in flight, and what each of them took in milliseconds.
+    async fn rate(&self, code: &str, in_flight: usize, count: usize) -> (f64, Vec<f64>) {
         let started = AtomicUsize::new(0);
         let worker = || async {
+            let mut times = Vec::new();
             while started.fetch_add(1, Ordering::Relaxed) < count {
+                let start = Instant::now();
                 self.run(code).await;
+                times.push(start.elapsed().as_secs_f64() * 1000.0);
             }
+            times
         };
         let start = Instant::now();
-        join_all((0..in_flight).map(|_| worker())).await;
-        count as f64 / start.elapsed().as_secs_f64()
+        let times = join_all((0..in_flight).map(|_| worker())).await;
+        (count as f64 / start.elapsed().as_secs_f64(), times.concat())
     }
 }
 

@@ -19,16 +19,23 @@ async function waitingRun(...options) {
   return { daemon, session, running, release: called.open };
 }
 
-test('a bound of the wire that a peer breaks ends its session with a code, and no other session', async () => {
+test('a bound or a rule of the wire that a peer breaks ends its session with a code, and no other session', async () => {
   const { daemon, session, running, release } = await waitingRun();
   try {
-    const other = openSession(daemon.url);
-    await other.main.protocolVersion();
-    // More digits than any BigInt on the wire may have.
-    other.socket.send(JSON.stringify(['push', ['bigint', '9'.repeat(20_000)]]));
-    const reason = await other.broken;
-    assert.ok(reason instanceof Error);
-    assert.equal(reason.code, 'LIMIT_EXCEEDED');
+    const broken = [
+      // More digits than any BigInt on the wire may have.
+      [['push', ['bigint', '9'.repeat(20_000)]], 'LIMIT_EXCEEDED'],
+      // Nothing was ever introduced under this id.
+      [['pull', 4711], 'PROTOCOL_VIOLATION'],
+    ];
+    for (const [frame, code] of broken) {
+      const other = openSession(daemon.url);
+      await other.main.protocolVersion();
+      other.socket.send(JSON.stringify(frame));
+      const reason = await other.broken;
+      assert.ok(reason instanceof Error);
+      assert.equal(reason.code, code);
+    }
     release('answered');
     assert.equal((await running).outcome.result, 'answered');
     session.close();

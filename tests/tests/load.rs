@@ -21,8 +21,13 @@ const BOUND: Duration = Duration::from_millis(300);
 /// What the contract allows over the bound.
 const ALLOWANCE: Duration = Duration::from_millis(150);
 
+const SPIN: &str = "async () => { for (;;) {} }";
+
+/// No interrupt reaches this one: only the kill from outside ends it.
+const SPIN_IN_A_BUILTIN: &str = "async () => Array.prototype.reverse.call({ length: 2 ** 53 - 1 })";
+
 /// How often as many spinners as there are cores are started.
-const ROUNDS: usize = 10;
+const ROUNDS: usize = 5;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn spinners_end_in_time_and_others_go_on() {
@@ -34,16 +39,18 @@ async fn spinners_end_in_time_and_others_go_on() {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let spinning = AtomicBool::new(true);
     let spinners = async {
-        let mut over = Vec::new();
+        let mut over = [Vec::new(), Vec::new()];
         for _ in 0..ROUNDS {
-            let round = (0..cores).map(|_| async {
-                let start = Instant::now();
-                let request = program_for(BOUND.as_millis() as u64, "async () => { for (;;) {} }");
-                let outcome = executor.execute(request, Host::default()).await.unwrap();
-                assert_eq!(outcome.termination, Termination::Timeout);
-                start.elapsed().saturating_sub(BOUND)
-            });
-            over.extend(join_all(round).await);
+            for (code, over) in [SPIN, SPIN_IN_A_BUILTIN].into_iter().zip(&mut over) {
+                let round = (0..cores).map(|_| async {
+                    let start = Instant::now();
+                    let request = program_for(BOUND.as_millis() as u64, code);
+                    let outcome = executor.execute(request, Host::default()).await.unwrap();
+                    assert_eq!(outcome.termination, Termination::Timeout);
+                    start.elapsed().saturating_sub(BOUND)
+                });
+                over.extend(join_all(round).await);
+            }
         }
         spinning.store(false, Ordering::Relaxed);
         over
@@ -51,21 +58,24 @@ async fn spinners_end_in_time_and_others_go_on() {
     let (mut over, loaded) =
         futures_util::join!(spinners, trivial_runs(&executor, || spinning.load(Ordering::Relaxed), 0));
 
-    over.sort();
+    over.iter_mut().for_each(|over| over.sort());
     let (calm_p99, loaded_p99) = (quantile(&calm, 0.99), quantile(&loaded, 0.99));
-    println!(
-        "{} spinners: over their bound by {:?} at the median, {:?} at most",
-        over.len(),
-        quantile(&over, 0.5),
-        quantile(&over, 1.0)
-    );
+    for (how, over) in ["interrupted", "killed from outside"].iter().zip(&over) {
+        println!(
+            "{} spinners, {how}: over their bound by {:?} at the median, {:?} at most",
+            over.len(),
+            quantile(over, 0.5),
+            quantile(over, 1.0)
+        );
+    }
     println!(
         "trivial runs: p50 {:?}, p99 {calm_p99:?} when calm; p50 {:?}, p99 {loaded_p99:?} beside the spinners",
         quantile(&calm, 0.5),
         quantile(&loaded, 0.5)
     );
-    // One of twenty may meet a machine that does something else.
-    assert!(quantile(&over, 0.95) <= ALLOWANCE, "{over:?}");
+    // One of twenty may meet a machine that does something else; a kill takes most of the allowance by itself.
+    assert!(quantile(&over[0], 0.95) <= ALLOWANCE, "{over:?}");
+    assert!(quantile(&over[1], 0.5) <= ALLOWANCE, "{over:?}");
     // Broken, not busy: with one lane blocked the others would wait for a whole bound.
     assert!(quantile(&loaded, 0.5) < BOUND / 3, "trivial runs took {:?} beside spinners", quantile(&loaded, 0.5));
 }

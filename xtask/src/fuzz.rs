@@ -37,6 +37,10 @@ pub(crate) fn run(repository: &Repository, options: &[&str]) -> Result<()> {
 }
 
 fn fuzz(repository: &Repository, seconds: u32, targets: &[&str]) -> Result<()> {
+    let all = all_targets(repository)?;
+    if let Some(unknown) = targets.iter().find(|target| !all.iter().any(|known| known == *target)) {
+        bail!("there is no fuzz target `{unknown}`; there are: {}", all.join(", "));
+    }
     if let Some(reason) = obstacle(repository) {
         println!("cargo-fuzz cannot run here: {reason}");
         println!("the seeded drivers run for {seconds} s instead");
@@ -46,10 +50,6 @@ fn fuzz(repository: &Repository, seconds: u32, targets: &[&str]) -> Result<()> {
                 .args(["test", "--package", "codemode-protocol", "--test", SEEDED_TEST, "--", "--nocapture"])
                 .env("FUZZ_SECONDS", seconds.to_string()),
         );
-    }
-    let all = all_targets(repository)?;
-    if let Some(unknown) = targets.iter().find(|target| !all.iter().any(|known| known == *target)) {
-        bail!("there is no fuzz target `{unknown}`; there are: {}", all.join(", "));
     }
     for target in all.iter().filter(|target| targets.is_empty() || targets.contains(&target.as_str())) {
         process::run(nightly(repository).args(["fuzz", "run", target, "--", &format!("-max_total_time={seconds}")]))?;
@@ -69,8 +69,11 @@ fn obstacle(repository: &Repository) -> Option<&'static str> {
 }
 
 fn all_targets(repository: &Repository) -> Result<Vec<String>> {
-    let listed = process::output(nightly(repository).args(["fuzz", "list"]))?;
-    Ok(listed.lines().map(String::from).collect())
+    let manifest = std::fs::read_to_string(repository.root().join("fuzz/Cargo.toml"))?;
+    let targets = manifest.split("[[bin]]").skip(1);
+    let name =
+        |target: &str| target.lines().find_map(|line| Some(line.strip_prefix("name = ")?.trim_matches('"').to_owned()));
+    Ok(targets.filter_map(name).collect())
 }
 
 /// Cargo of the nightly toolchain: the one that runs us is fixed by the environment that rustup gave it.

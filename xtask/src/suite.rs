@@ -13,13 +13,14 @@ use crate::{
 
 /// Everything is built in one profile and one target folder: `build` makes the binary and the test executables with
 /// the same features, so that `tests` compiles nothing again.
-const TEST: [Step; 8] = [
+const TEST: [Step; 9] = [
     Step { name: "tidy", run: tidy::run },
     Step { name: "formatting", run: formatting },
     Step { name: "lints", run: lints },
     Step { name: "node packages", run: node_packages },
     Step { name: "build", run: build },
     Step { name: "tests", run: tests },
+    Step { name: "figures under load", run: figures },
     Step { name: "documentation", run: documentation },
     Step { name: "JavaScript client", run: javascript_client },
 ];
@@ -64,6 +65,16 @@ fn build(repository: &Repository) -> Result<()> {
 fn tests(repository: &Repository) -> Result<()> {
     process::run(
         repository.cargo().args(["test", "--workspace"]).env("CODEMODED_BIN", repository.binary("debug", "codemoded")),
+    )
+}
+
+/// The test that measures once more, on its own and for everybody to see.
+fn figures(repository: &Repository) -> Result<()> {
+    process::run(
+        repository
+            .cargo()
+            .args(["test", "--package", "codemode-tests", "--test", "load", "--", "--nocapture"])
+            .env("CODEMODED_BIN", repository.binary("debug", "codemoded")),
     )
 }
 

@@ -294,7 +294,6 @@ impl Walk<'_> {
         if value.is_error() || class == classes.dom_exception {
             return self.error(&value);
         }
-        // The place of URL: its class is native to come, and is written as `["url", href]`.
         if let Some(binary) = Binary::of(self.state, &value) {
             return self.binary(&binary);
         }

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::ffi::{CStr, c_int};
 
-use codemode_protocol::separate_imports;
+use codemode_protocol::{is_line_terminator, is_white_space, separate_imports};
 use rquickjs::qjs;
 
 use super::js::{Cx, Js, Pending, Val, answer};
@@ -254,9 +254,9 @@ fn without_semicolon(body: &str) -> Cow<'_, str> {
 /// Whether `text` is nothing but white space and comments.
 fn is_trivia(mut text: &str) -> bool {
     loop {
-        text = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+        text = text.trim_start_matches(is_white_space);
         if let Some(comment) = text.strip_prefix("//") {
-            text = comment.find(['\n', '\r', '\u{2028}', '\u{2029}']).map_or("", |end| &comment[end..]);
+            text = comment.find(is_line_terminator).map_or("", |end| &comment[end..]);
         } else if let Some(comment) = text.strip_prefix("/*") {
             let Some(end) = comment.find("*/") else { return false };
             text = &comment[end + 2..];

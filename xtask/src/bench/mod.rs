@@ -24,6 +24,9 @@ const OURS: &str = "ours";
 const GUARD_PROGRAM: &str = "a";
 const GUARD_MILLISECONDS: f64 = 3.0;
 
+/// The same of the runs per second with eight in flight, of which there are about 2,000.
+const GUARD_RATE: f64 = 200.0;
+
 struct Options {
     ours: bool,
     peers: bool,
@@ -125,6 +128,9 @@ fn guard(ours: Option<&Arm>) -> Result<()> {
         bail!(
             "a trivial run took {p50:.2} ms at the median; more than {GUARD_MILLISECONDS} ms means that something broke"
         );
+    }
+    if let Some(rate) = ours.and_then(|arm| arm.rate(GUARD_PROGRAM, 8)).filter(|rate| *rate < GUARD_RATE) {
+        bail!("{rate:.0} trivial runs per second; less than {GUARD_RATE} means that something broke");
     }
     Ok(())
 }

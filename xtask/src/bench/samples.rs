@@ -1,5 +1,6 @@
 //! What an arm prints: `{"unavailable": "why"}`, or
-//! `{"programs": {"a": [milliseconds, …]}, "refused": {"e": "why"}, "throughput": {"a": {"8": runs per second}}}`.
+//! `{"programs": {"a": [milliseconds, …]}, "refused": {"e": "why"}, "throughput": {"a": {"8": runs per second}}}`; the
+//! times of the runs that a rate was taken from stand among the programs as `a@8`, where an arm gives them.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -97,6 +98,11 @@ impl Arm {
     pub(super) fn concurrencies(&self) -> impl Iterator<Item = &(String, u32)> {
         self.throughput.keys()
     }
+}
+
+/// The name under which an arm gives the times of `program` with so many in flight.
+pub(super) fn under_load(program: &str, concurrency: u32) -> String {
+    format!("{program}@{concurrency}")
 }
 
 fn members(value: &Value) -> impl Iterator<Item = (&String, &Value)> {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     OURS,
-    samples::{Arm, Program},
+    samples::{Arm, Program, under_load},
 };
 
 pub(super) fn print(programs: &[Program], arms: &[&str], measured: &BTreeMap<&str, Arm>) {
@@ -22,7 +22,7 @@ pub(super) fn print(programs: &[Program], arms: &[&str], measured: &BTreeMap<&st
         row(&format!("{}: {}", program.id, program.title), cells);
     }
 
-    println!("\nruns per second (× is ours over the arm's)\n");
+    println!("\nruns per second, and p50 / p99 meanwhile where the arm says it (× is ours over the arm's)\n");
     heading("program, in flight", &present);
     let keys: BTreeSet<&(String, u32)> = present.iter().flat_map(|(_, arm)| arm.concurrencies()).collect();
     for (id, concurrency) in keys {
@@ -56,7 +56,9 @@ fn latency(program: &Program, name: &str, arm: &Arm, ours: Option<&Arm>) -> Stri
 fn rate(program: &str, concurrency: u32, name: &str, arm: &Arm, ours: Option<&Arm>) -> String {
     let Some(rate) = arm.rate(program, concurrency) else { return "-".into() };
     let ratio = ours.filter(|_| name != OURS).and_then(|ours| ours.rate(program, concurrency)).map(|ours| ours / rate);
-    format!("{rate:.0}{}", times(ratio))
+    let loaded = |quantile| arm.quantile(&under_load(program, concurrency), quantile);
+    let latency = loaded(0.5).zip(loaded(0.99)).map(|(p50, p99)| format!(", {p50:.2} / {p99:.2} ms"));
+    format!("{rate:.0}{}{}", latency.unwrap_or_default(), times(ratio))
 }
 
 fn times(ratio: Option<f64>) -> String {
