@@ -1,0 +1,55 @@
+//! `codemode-compat [--case ID]... [--column NAME]... [--ours] [--measure]`: runs the catalogue.
+#![allow(clippy::print_stdout, clippy::print_stderr)] // a command line tool speaks on its standard streams
+
+use std::process::ExitCode;
+
+use codemode_compat::{Column, suite};
+
+fn main() -> ExitCode {
+    codemode_sandbox::run_if_zygote();
+    let options = match options() {
+        Ok(options) => options,
+        Err(error) => {
+            eprintln!("codemode-compat: {error:#}\n\n{HELP}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let runtime = tokio::runtime::Runtime::new();
+    let ended = runtime.map_err(anyhow::Error::from).and_then(|runtime| runtime.block_on(suite::run(&options)));
+    match ended {
+        Ok(report) if report.passed() => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("codemode-compat: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn options() -> anyhow::Result<suite::Options> {
+    let mut options = suite::Options::default();
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or_else(|| anyhow::anyhow!("{argument} needs a value"));
+        match argument.as_str() {
+            "--case" => options.cases.push(value()?),
+            "--column" => match value()?.as_str() {
+                "all" => options.columns = Column::ALL.to_vec(),
+                name => options.columns.push(Column::named(name)?),
+            },
+            "--measure" => options.measure = true,
+            unknown => anyhow::bail!("there is no option `{unknown}`"),
+        }
+    }
+    if options.columns.is_empty() {
+        options.columns.push(Column::NEWEST);
+    }
+    Ok(options)
+}
+
+const HELP: &str = "\
+codemode-compat [OPTION...]
+
+  --case ID        this case, or those whose ids begin with ID; may be given several times
+  --column NAME    newest (the default), 0.5.1, 0.4.4, 0.3.4 or all; may be given several times
+  --measure        prints the outcomes of each case as a line of JSON and judges nothing";
