@@ -55,6 +55,10 @@ pub struct Provider {
     pub tools: Map<String, Value>,
     /// Source that runs before the program.
     pub prelude: Option<String>,
+    /// False passes exactly one argument. The reference's newer releases have no such field.
+    pub positional_args: Option<bool>,
+    /// Source of the namespace. The reference has no such field.
+    pub proxy_source: Option<String>,
 }
 
 /// What is expected of the outcomes of a case.
@@ -150,8 +154,8 @@ macro_rules! groups {
 }
 
 /// The files, in the order of the report.
-const GROUPS: [(&str, &str); 13] = groups! {
-    "model-output" "results" "errors" "tools" "arguments" "binary" "names" "console" "timeouts" "promises" "modules" "globals"
+const GROUPS: [(&str, &str); 14] = groups! {
+    "model-output" "data" "results" "errors" "tools" "arguments" "binary" "names" "console" "timeouts" "promises" "modules" "globals"
     "platform"
 };
 
@@ -175,7 +179,10 @@ pub fn catalogue() -> Result<Vec<Case>> {
 impl Entry {
     fn case(self, group: &'static str) -> Result<Case> {
         let forms = [self.tools.is_some(), self.providers.is_some(), self.record.is_some()];
-        ensure!(forms.iter().filter(|form| **form).count() <= 1, "`tools`, `providers` and `record` exclude each other");
+        ensure!(
+            forms.iter().filter(|form| **form).count() <= 1,
+            "`tools`, `providers` and `record` exclude each other"
+        );
         ensure!(self.skip_on.is_empty() == self.skip_reason.is_none(), "`skip_on` and `skip_reason` come together");
         let expectation = match (self.ours, self.because, self.reason) {
             (None, None, None) if self.reference.is_none() => Expectation::Same,
@@ -188,12 +195,17 @@ impl Entry {
             }
             _ => bail!("`ours`, `because` and `reason` come together, and `reference = false` with them"),
         };
-        let codemode = |tools| Provider { name: "codemode".into(), tools, prelude: None };
+        let codemode = |tools| Provider { name: "codemode".into(), tools, ..Provider::default() };
         let providers = match self.providers {
             Some(providers) => providers,
             None if self.record.is_some() => Vec::new(),
             None => vec![codemode(self.tools.unwrap_or_default())],
         };
+        let extended = |provider: &Provider| provider.positional_args.is_some() || provider.proxy_source.is_some();
+        ensure!(
+            !providers.iter().any(extended) || self.reference == Some(false),
+            "the reference has no field for what it lends, so it needs `reference = false`"
+        );
         for provider in providers.iter().chain(&self.connectors) {
             for (name, described) in &provider.tools {
                 Behaviour::read(described).with_context(|| format!("tool `{name}`"))?;

@@ -10,15 +10,15 @@
 
 mod behaviour;
 mod case;
+mod ours;
 mod outbound;
 mod outcome;
-mod ours;
 mod reference;
 mod report;
 pub mod suite;
 
 pub use behaviour::Behaviour;
 pub use case::{Because, Case, Expectation, Lent, Provider, catalogue};
-pub use outcome::canonical;
 pub use ours::Ours;
+pub use outcome::canonical;
 pub use reference::{Column, Reference};

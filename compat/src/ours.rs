@@ -81,6 +81,8 @@ async fn run<E: Executor>(executor: &CodemodeExecutor<E>, lent: &Lent) -> Result
 fn provider(described: &crate::Provider) -> Result<Provider> {
     Ok(Provider {
         prelude: described.prelude.clone(),
+        positional_args: described.positional_args,
+        proxy_source: described.proxy_source.clone(),
         ..Provider::new(described.name.clone(), tools(&described.tools)?)
     })
 }

@@ -22,10 +22,7 @@ fn answer(request: &OutboundRequest) -> Result<OutboundResponse, String> {
     Ok(OutboundResponse {
         status: status.unwrap_or(200),
         status_text: String::new(),
-        headers: vec![
-            ("content-type".into(), "application/json".into()),
-            ("x-answered-by".into(), "outbound".into()),
-        ],
+        headers: vec![("content-type".into(), "application/json".into()), ("x-answered-by".into(), "outbound".into())],
         body: answered.to_string().into_bytes(),
     })
 }

@@ -52,7 +52,9 @@ impl Report {
         self.failed += failed;
         print_groups(cases, verdicts);
         print_reasons(cases, verdicts);
-        for (case, fault) in cases.iter().zip(verdicts).filter_map(|(case, verdict)| Some((case, verdict.fault.as_ref()?))) {
+        for (case, fault) in
+            cases.iter().zip(verdicts).filter_map(|(case, verdict)| Some((case, verdict.fault.as_ref()?)))
+        {
             print_fault(case, fault);
         }
         println!("\ncolumn {column}: {} cases, {failed} failed\n", cases.len());

@@ -8,7 +8,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::{Value, json};
 
@@ -80,7 +80,11 @@ async fn references(column: Column, cases: &[Case]) -> Result<Vec<Option<Value>>
     let shared = Reference::start(column).await?;
     println!("column {column}: @cloudflare/codemode {}", shared.version());
     let ask = async |case: &Case| {
-        anyhow::Ok(if !asked(case) || case.disposable { None } else { Some(shared.run(&case.lent).await?) })
+        anyhow::Ok(if !asked(case) || case.disposable {
+            None
+        } else {
+            Some(shared.run(&case.lent).await.with_context(|| format!("case `{}`", case.id))?)
+        })
     };
     let mut outcomes: Vec<_> = stream::iter(cases).map(ask).buffered(AT_ONCE).try_collect().await?;
     for (case, outcome) in cases.iter().zip(&mut outcomes) {
@@ -96,7 +100,8 @@ fn judge(expectation: &Expectation, ours: &Outcomes, reference: Option<&Value>) 
         return Some(Fault::new("here and over the daemon", &ours.local, &ours.remote));
     }
     let ours = &ours.local;
-    if let Expectation::Differs { ours: pinned, .. } | Expectation::ReferenceCannotRun { ours: pinned, .. } = expectation
+    if let Expectation::Differs { ours: pinned, .. } | Expectation::ReferenceCannotRun { ours: pinned, .. } =
+        expectation
         && ours.to_string() != pinned.to_string()
     {
         return Some(Fault::new("our outcome and the one that is listed", ours, pinned));
@@ -104,7 +109,9 @@ fn judge(expectation: &Expectation, ours: &Outcomes, reference: Option<&Value>) 
     let reference = reference?;
     let same = ours.to_string() == reference.to_string();
     match expectation {
-        Expectation::Same if !same => Some(Fault::new("ours and the reference's, which is not listed", ours, reference)),
+        Expectation::Same if !same => {
+            Some(Fault::new("ours and the reference's, which is not listed", ours, reference))
+        }
         Expectation::Differs { .. } if same => Some(Fault::new("listed, but both are the same", ours, reference)),
         _ => None,
     }
