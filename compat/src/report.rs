@@ -34,6 +34,11 @@ impl Fault {
     pub(crate) fn new(what: &'static str, left: &Value, right: &Value) -> Self {
         Self { what, left: left.clone(), right: right.clone() }
     }
+
+    #[cfg(test)]
+    pub(crate) fn what(&self) -> &'static str {
+        self.what
+    }
 }
 
 impl Report {

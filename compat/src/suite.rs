@@ -87,27 +87,30 @@ async fn references(column: Column, cases: &[Case]) -> Result<Vec<Option<Value>>
         })
     };
     let mut outcomes: Vec<_> = stream::iter(cases).map(ask).buffered(AT_ONCE).try_collect().await?;
-    for (case, outcome) in cases.iter().zip(&mut outcomes) {
-        if asked(case) && case.disposable {
-            *outcome = Some(Reference::run_in_disposable(column, &case.lent).await?);
-        }
+    drop(shared);
+    let alone = cases.iter().enumerate().filter(|(_, case)| asked(case) && case.disposable);
+    let ask =
+        async |(at, case): (usize, &Case)| anyhow::Ok((at, Reference::run_in_disposable(column, &case.lent).await?));
+    let alone: Vec<_> = stream::iter(alone).map(ask).buffer_unordered(WEDGED_AT_ONCE).try_collect().await?;
+    for (at, outcome) in alone {
+        outcomes[at] = Some(outcome);
     }
     Ok(outcomes)
 }
 
 fn judge(expectation: &Expectation, ours: &Outcomes, reference: Option<&Value>) -> Option<Fault> {
-    if ours.local.to_string() != ours.remote.to_string() {
+    if !same(&ours.local, &ours.remote) {
         return Some(Fault::new("here and over the daemon", &ours.local, &ours.remote));
     }
     let ours = &ours.local;
     if let Expectation::Differs { ours: pinned, .. } | Expectation::ReferenceCannotRun { ours: pinned, .. } =
         expectation
-        && ours.to_string() != pinned.to_string()
+        && !same(ours, pinned)
     {
         return Some(Fault::new("our outcome and the one that is listed", ours, pinned));
     }
     let reference = reference?;
-    let same = ours.to_string() == reference.to_string();
+    let same = same(ours, reference);
     match expectation {
         Expectation::Same if !same => {
             Some(Fault::new("ours and the reference's, which is not listed", ours, reference))
@@ -117,9 +120,15 @@ fn judge(expectation: &Expectation, ours: &Outcomes, reference: Option<&Value>) 
     }
 }
 
+/// Whether two outcomes are equal, the order of members included: programs and models see it.
+fn same(left: &Value, right: &Value) -> bool {
+    let text = |outcome: &Value| outcome.to_string();
+    text(left) == text(right)
+}
+
 fn measure(column: Column, cases: &[Case], outcomes: &[Outcomes], references: &[Option<Value>]) {
     for ((case, ours), reference) in cases.iter().zip(outcomes).zip(references) {
-        let remote = (ours.local.to_string() != ours.remote.to_string()).then_some(&ours.remote);
+        let remote = (!same(&ours.local, &ours.remote)).then_some(&ours.remote);
         let line = json!({
             "id": case.id, "column": column.name, "ours": ours.local, "remote": remote, "reference": reference,
         });
@@ -129,3 +138,40 @@ fn measure(column: Column, cases: &[Case], outcomes: &[Outcomes], references: &[
 
 /// Cases under way at once.
 const AT_ONCE: usize = 3;
+
+/// Instances of the reference at once that may each take a core for themselves.
+const WEDGED_AT_ONCE: usize = 2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::Because;
+
+    fn fault(expectation: &Expectation, local: i32, remote: i32, reference: Option<i32>) -> Option<&'static str> {
+        let outcomes = Outcomes { local: local.into(), remote: remote.into() };
+        judge(expectation, &outcomes, reference.map(Value::from).as_ref()).map(|fault| fault.what())
+    }
+
+    #[test]
+    fn a_case_passes_when_its_outcomes_relate_as_listed_and_in_no_other_way() {
+        let (because, reason) = (Because::Engine, String::new());
+        let same = Expectation::Same;
+        let differs = Expectation::Differs { ours: 1.into(), because, reason: reason.clone() };
+        let cannot = Expectation::ReferenceCannotRun { ours: 1.into(), because, reason };
+        assert_eq!(fault(&same, 1, 1, Some(1)), None);
+        assert_eq!(fault(&same, 1, 1, None), None);
+        assert_eq!(fault(&differs, 1, 1, Some(2)), None);
+        assert_eq!(fault(&cannot, 1, 1, None), None);
+        assert_eq!(fault(&same, 1, 2, Some(1)), Some("here and over the daemon"));
+        assert_eq!(fault(&same, 1, 1, Some(2)), Some("ours and the reference's, which is not listed"));
+        assert_eq!(fault(&differs, 1, 1, Some(1)), Some("listed, but both are the same"));
+        assert_eq!(fault(&differs, 3, 3, Some(2)), Some("our outcome and the one that is listed"));
+        assert_eq!(fault(&cannot, 3, 3, None), Some("our outcome and the one that is listed"));
+    }
+
+    #[test]
+    fn the_catalogue_can_be_read_and_is_large() {
+        let cases = catalogue().expect("every entry is complete");
+        assert!(cases.len() >= 400, "there are {} cases", cases.len());
+    }
+}

@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a command line tool speaks on its standard streams
 
 mod bench;
+mod compat;
 mod fuzz;
 mod node;
 mod process;
@@ -40,6 +41,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["full"] => suite::full(&Repository::open()?),
         ["tidy"] => tidy::run(&Repository::open()?),
         ["bench", options @ ..] => bench::run(&Repository::open()?, options),
+        ["compat", options @ ..] => compat::run(&Repository::open()?, options),
         ["fuzz", options @ ..] => fuzz::run(&Repository::open()?, options),
         ["test" | "full" | "tidy", option, ..] => bail!("`{}` takes no argument, but got `{option}`", arguments[0]),
         [unknown, ..] => bail!("there is no command `{unknown}`\n\n{HELP}"),
@@ -54,5 +56,7 @@ cargo xtask COMMAND
   tidy                    the repository's own rules
   bench [--quick] [--only ours|peers]
                           our figures beside those of our peers, in turn on this machine
+  compat [--case ID] [--column newest|0.5.1|0.4.4|0.3.4|all] [--measure]
+                          the catalogue through us and through releases of the dialect's own executor
   fuzz [--seconds N] [TARGET...]
                           cargo-fuzz where it can run, else the seeded drivers for longer";

@@ -5,7 +5,7 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::{
-    bench, fuzz, node, process,
+    bench, compat, fuzz, node, process,
     repository::Repository,
     steps::{self, Step},
     tidy,
@@ -25,7 +25,8 @@ const TEST: [Step; 9] = [
     Step { name: "JavaScript client", run: javascript_client },
 ];
 
-const LONG: [Step; 3] = [
+const LONG: [Step; 4] = [
+    Step { name: "compatibility, all columns", run: compat::all },
     Step { name: "fuzzing", run: fuzz::smoke },
     Step { name: "benchmark builds", run: bench::build },
     Step { name: "dependency audit", run: dependency_audit },
