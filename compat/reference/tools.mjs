@@ -41,7 +41,7 @@ function described(behaviour) {
   if ('throws' in behaviour) return () => fail(behaviour);
   if ('throws_json' in behaviour) {
     return () => {
-      throw JSON.parse(behaviour.throws_json);
+      throw behaviour.throws_json ? JSON.parse(behaviour.throws_json) : undefined;
     };
   }
   if ('table' in behaviour) {

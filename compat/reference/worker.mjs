@@ -17,7 +17,10 @@ export default {
     try {
       const lent = record
         ? tools(record)
-        : providers.map(({ name, tools: behaviours, prelude }) => ({ name, fns: tools(behaviours), positionalArgs: true, prelude }));
+        : providers.map(({ name, tools: behaviours, prelude }) => {
+            // Releases before 0.4 pass a single argument unless they are told to pass all, as later ones always do.
+            return { name, fns: tools(behaviours), positionalArgs: true, prelude };
+          });
       const bound = connectors.map(({ name, tools: behaviours }) => ({ name, binding: new Connector(behaviours) }));
       const { result, error, logs } = await executor.execute(code, lent, { connectors: bound });
       outcome = { result, error, logs };

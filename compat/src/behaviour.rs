@@ -49,7 +49,7 @@ pub enum Behaviour {
     Throws(Thrown),
     /// Throws a value that is no Error.
     ThrowsJson {
-        /// Its JSON text.
+        /// Its JSON text; empty means undefined.
         throws_json: String,
     },
     /// Answers with a member of a table, and throws `KEY VALUE not found` where there is none.
@@ -228,7 +228,7 @@ fn object<const MEMBERS: usize>(members: [(&str, Value); MEMBERS]) -> Value {
     Value::Object(members.into_iter().collect::<Object>())
 }
 
-/// The value of a JSON text of the catalogue; undefined where it is not JSON, which the case then shows.
+/// The value of a JSON text of the catalogue; undefined where it is empty.
 fn value_of(json: &str) -> Value {
     from_json(json).unwrap_or_default()
 }
