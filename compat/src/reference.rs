@@ -81,11 +81,6 @@ impl Reference {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("reference")
     }
 
-    /// Whether they are installed.
-    pub fn is_installed() -> bool {
-        Self::folder().join("node_modules/miniflare").is_dir()
-    }
-
     /// Starts a release.
     ///
     /// # Errors

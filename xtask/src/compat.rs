@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 use crate::{node, process, repository::Repository};
 
 /// Where the releases of the reference are.
-const FOLDER: &str = "compat/reference";
+pub(crate) const FOLDER: &str = "compat/reference";
 
 /// Runs the catalogue with the options of `codemode-compat`.
 pub(crate) fn run(repository: &Repository, options: &[&str]) -> Result<()> {
@@ -19,7 +19,7 @@ pub(crate) fn run(repository: &Repository, options: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Every release; the newest alone is a test of the crate.
+/// Every release.
 pub(crate) fn all(repository: &Repository) -> Result<()> {
     run(repository, &["--column", "all"])
 }

@@ -49,10 +49,11 @@ fn lints(repository: &Repository) -> Result<()> {
     process::run(repository.cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
 }
 
-/// Every package of the repository but the benchmark's peers, which are large and of no use to a test.
+/// Every package of the repository but the benchmark's peers and the releases of the reference, which are large and of no use
+/// to these steps.
 fn node_packages(repository: &Repository) -> Result<()> {
     for folder in repository.files()?.iter().filter_map(|file| file.strip_suffix("/package-lock.json")) {
-        if folder != bench::FOLDER {
+        if ![bench::FOLDER, compat::FOLDER].contains(&folder) {
             node::install(repository, folder)?;
         }
     }
