@@ -95,7 +95,7 @@ impl<E: Executor> CodemodeExecutor<E> {
             ..ExecuteRequest::default()
         };
         let guard = dispatch.completion_guard();
-        let host = Host { dispatch: Some(Arc::new(dispatch)), outbound: function };
+        let host = Host { dispatch: Some(Arc::new(dispatch)), outbound: function, ..Host::default() };
         let outcome = self.executor.execute(request, host).await;
         // Whatever was left behind and calls from now on is refused, also when the run failed.
         drop(guard);

@@ -122,11 +122,14 @@ impl<E> Daemon<E> {
         *self.running.borrow()
     }
 
-    /// Notes a session's connection; the number names the session in logs.
-    pub(crate) fn enter(&self, connection: Connection) -> u64 {
-        let number = self.next_session.fetch_add(1, Ordering::Relaxed);
+    /// The number of a new session, which names it in logs and to the executor.
+    pub(crate) fn next_session(&self) -> u64 {
+        self.next_session.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Notes a session's connection.
+    pub(crate) fn enter(&self, number: u64, connection: Connection) {
         self.sessions().insert(number, connection);
-        number
     }
 
     /// Forgets a session.

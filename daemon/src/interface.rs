@@ -9,7 +9,8 @@ use std::{
 };
 
 use codemode_protocol::{
-    CancelSource, CancelToken, ErrorCode, Executor, ExecutorError, Host, OutboundMode, Outcome, PROTOCOL_VERSION,
+    Caller, CancelSource, CancelToken, ErrorCode, Executor, ExecutorError, Host, OutboundMode, Outcome,
+    PROTOCOL_VERSION,
     capnweb::{ErrorValue, IncomingCall, PathKey, Stub, Target, Value},
     text, unavailable,
     wire::{self, method},
@@ -27,14 +28,21 @@ use crate::{
 /// The main object of one session.
 pub(crate) struct Interface<E> {
     daemon: Arc<Daemon<E>>,
+    /// The session's number.
+    session: u64,
     connection: OnceLock<Connection>,
     runs: Arc<Runs>,
 }
 
 impl<E: Executor> Interface<E> {
-    /// The interface of a new session; [`Interface::connect`] completes it.
-    pub(crate) fn new(daemon: Arc<Daemon<E>>) -> Self {
-        Self { daemon, connection: OnceLock::new(), runs: Arc::default() }
+    /// The interface of a new session, of that number; [`Interface::connect`] completes it.
+    pub(crate) fn new(daemon: Arc<Daemon<E>>, session: u64) -> Self {
+        Self { daemon, session, connection: OnceLock::new(), runs: Arc::default() }
+    }
+
+    /// On whose behalf this session calls.
+    fn caller(&self) -> Caller {
+        Caller { tenant: None, session: self.session }
     }
 
     /// Names the session's connection, which exists only after its main object. To be called before the session runs.
@@ -125,7 +133,8 @@ impl<E: Executor> Interface<E> {
 
     async fn close_handles(&self, args: Vec<Value>) -> Result<Value, ExecutorError> {
         let execution_id = wire::execution_id(args.into_iter().next().unwrap_or_default())?;
-        self.daemon.executor().close_handles(&execution_id).await.map(|()| Value::Undefined).map_err(hide_internal)
+        let closed = self.daemon.executor().close_handles_of(&execution_id, &self.caller()).await;
+        closed.map(|()| Value::Undefined).map_err(hide_internal)
     }
 
     /// Runs what `start` begins under the name `id`, until the executor answers, or until the call is released, the run
@@ -154,6 +163,7 @@ impl<E: Executor> Interface<E> {
         let host = Host {
             dispatch: dispatch.map(|dispatch| Arc::new(dispatch) as _),
             outbound: outbound.map(|outbound| Arc::new(outbound) as _),
+            caller: self.caller(),
         };
         debug!("run begins");
         let ended = {

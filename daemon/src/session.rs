@@ -10,10 +10,11 @@ use crate::{daemon::Daemon, interface::Interface};
 
 /// Serves `socket` until the session ends. Its runs end with it.
 pub(crate) async fn serve<E: Executor>(daemon: Arc<Daemon<E>>, socket: ServerSocket) {
-    let interface = Arc::new(Interface::new(daemon.clone()));
+    let number = daemon.next_session();
+    let interface = Arc::new(Interface::new(daemon.clone(), number));
     let (connection, driver) = codemode_transport::start(socket, interface.clone(), options(&daemon));
     interface.connect(connection.clone());
-    let number = daemon.enter(connection.clone());
+    daemon.enter(number, connection.clone());
     async {
         info!("session opened");
         let closed = driver.await;

@@ -1,12 +1,14 @@
 //! The trait that every executor implements, and what a caller lends it for one run.
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{fmt, future::Future, sync::Arc, time::Duration};
 
 use futures_util::future::BoxFuture;
 
+#[cfg(doc)]
+use crate::LEAST_MEMORY_BYTES;
 use crate::{
-    Dispatch, ErrorCode, ExecuteRequest, ExecutorError, Limits, OutboundMode, Outcome, ResultEncoding, RunBounds,
-    TimeBound, parse_dispatch_arguments, text,
+    Caller, Dispatch, ErrorCode, ExecuteRequest, ExecutorError, Limits, OutboundMode, Outcome, ResultEncoding,
+    RunBounds, TimeBound, parse_dispatch_arguments, text,
 };
 
 /// Runs programs: in this process' own sandboxes, or on a daemon.
@@ -40,11 +42,26 @@ pub trait Executor: Send + Sync + 'static {
         async { Err(unavailable("closeHandles")) }
     }
 
+    /// Ends a retained execution on behalf of `caller`; one of another tenant is left as it is. An executor that keeps
+    /// no tenants apart takes it as [`Executor::close_handles`].
+    fn close_handles_of(
+        &self,
+        execution_id: &str,
+        caller: &Caller,
+    ) -> impl Future<Output = Result<(), ExecutorError>> + Send {
+        let _ = caller;
+        self.close_handles(execution_id)
+    }
+
     /// Waits for admission without a run.
     fn acquire(&self, options: AcquireOptions) -> impl Future<Output = Result<Lease, ExecutorError>> + Send {
         let _ = options;
         async { Err(unavailable("acquire")) }
     }
+
+    /// Refuses with `SHUTTING_DOWN` whoever waits for admission, holds an unused lease or comes later. What runs goes
+    /// on. An executor that keeps no queue has nothing to do.
+    fn drain(&self) {}
 
     /// Ends every run and gives everything back. Later calls fail.
     fn dispose(&self) -> impl Future<Output = ()> + Send;
@@ -74,8 +91,20 @@ impl<E: Executor> Executor for Arc<E> {
         E::close_handles(self, execution_id)
     }
 
+    fn close_handles_of(
+        &self,
+        execution_id: &str,
+        caller: &Caller,
+    ) -> impl Future<Output = Result<(), ExecutorError>> + Send {
+        E::close_handles_of(self, execution_id, caller)
+    }
+
     fn acquire(&self, options: AcquireOptions) -> impl Future<Output = Result<Lease, ExecutorError>> + Send {
         E::acquire(self, options)
+    }
+
+    fn drain(&self) {
+        E::drain(self);
     }
 
     fn dispose(&self) -> impl Future<Output = ()> + Send {
@@ -95,12 +124,14 @@ pub struct Host {
     pub dispatch: Option<Arc<dyn Dispatch>>,
     /// Answers the program's requests in mode [`OutboundMode::Stub`].
     pub outbound: Option<Arc<dyn Outbound>>,
+    /// On whose behalf the run is made. Executors by URL know it from their session and ignore this.
+    pub caller: Caller,
 }
 
 impl Host {
     /// A host that answers tool calls by `dispatch` and has no outbound function.
     pub fn with_dispatch(dispatch: impl Dispatch) -> Self {
-        Self { dispatch: Some(Arc::new(dispatch)), outbound: None }
+        Self { dispatch: Some(Arc::new(dispatch)), ..Self::default() }
     }
 }
 
@@ -189,16 +220,39 @@ impl InvokeOptions {
 pub const LOCAL_NODE: &str = "local";
 
 /// Options of [`Executor::acquire`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AcquireOptions {
-    /// The memory that the run will ask for, in bytes.
+    /// The memory that the run may ask for, in bytes, at least [`LEAST_MEMORY_BYTES`]; more than the maximum is clamped
+    /// to it. Absent means the executor's default.
     pub memory_limit: Option<u64>,
+    /// On whose behalf the lease is held. Executors by URL know it from their session and ignore this.
+    pub caller: Caller,
+}
+
+impl AcquireOptions {
+    /// Checks them, before anything waits.
+    ///
+    /// # Errors
+    /// `INVALID_REQUEST`, naming the field and the rule.
+    pub fn validate(&self, limits: &Limits) -> Result<(), ExecutorError> {
+        self.as_request().validate(limits)
+    }
+
+    /// The memory that a lease of these options reserves, in bytes.
+    pub fn memory(&self, limits: &Limits) -> u64 {
+        self.as_request().bounds(limits).memory_bytes
+    }
+
+    fn as_request(&self) -> ExecuteRequest {
+        ExecuteRequest { memory_limit: self.memory_limit, ..ExecuteRequest::default() }
+    }
 }
 
 /// Runs the one program of a [`Lease`]; dropping it gives the permit back.
 pub type LeasedRun = Box<dyn FnOnce(ExecuteRequest, Host) -> BoxFuture<'static, Result<Outcome, ExecutorError>> + Send>;
 
-/// Admission without a run. Dropping it gives the permit back.
+/// Admission without a run: a permit that is there when the program is. It takes one program, so executing and releasing
+/// consume it. Dropping it gives the permit back, and so does time: unused, it expires (`lease` in the table of bounds).
 pub struct Lease {
     wait: Duration,
     run: LeasedRun,
@@ -215,14 +269,21 @@ impl Lease {
         self.wait
     }
 
-    /// Runs the lease's one program.
+    /// Runs the lease's one program. A program that names no memory limit gets the lease's, and none may ask for more.
     ///
     /// # Errors
-    /// Those of [`Executor::execute`], but for `OVERLOADED`.
+    /// Those of [`Executor::execute`], though `OVERLOADED` only when no sandbox could be made in time; and
+    /// `INVALID_REQUEST` when the lease has expired.
     pub async fn execute(self, request: ExecuteRequest, host: Host) -> Result<Outcome, ExecutorError> {
         (self.run)(request, host).await
     }
 
     /// Gives the permit back; the same as dropping the lease.
     pub fn release(self) {}
+}
+
+impl fmt::Debug for Lease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lease").field("wait", &self.wait).finish_non_exhaustive()
+    }
 }

@@ -17,6 +17,7 @@
 //! ```
 
 mod address;
+mod caller;
 pub mod capnweb;
 mod dispatch;
 mod encoded;
@@ -36,6 +37,7 @@ mod version;
 pub mod wire;
 
 pub use address::CallAddress;
+pub use caller::Caller;
 pub use capnweb::{CancelSource, CancelToken};
 pub use dispatch::{CompletionGuard, Dispatch, EnvelopeDispatch, HostCall, HostCallError, ToolCall, ToolHandler};
 pub use encoded::Encoded;

@@ -47,7 +47,8 @@ async fn attempt(args: args::Run) -> Result<Status, Failure> {
     // After the program is read: a read of the terminal blocks, and a signal has to end it.
     let mut interrupted = signals::interruption()?;
     let tools = CommandTools::new(args.tools, limits.call_result_bytes);
-    let host = Host { dispatch: (!request.providers.is_empty()).then(|| Arc::new(tools.clone()) as _), outbound: None };
+    let host =
+        Host { dispatch: (!request.providers.is_empty()).then(|| Arc::new(tools.clone()) as _), ..Host::default() };
     let report = Report { json: args.json, file: &args.file };
     let work = async {
         match &args.url {

@@ -105,7 +105,7 @@ async fn requests_are_performed_in_the_callers_process_when_the_run_is_to() {
     .await;
     let executor = daemon.connect().await;
     for (mode, expected) in [(OutboundMode::Stub, "GET https://h/"), (OutboundMode::Default, "none")] {
-        let host = Host { dispatch: None, outbound: Some(Arc::new(Web)) };
+        let host = Host { outbound: Some(Arc::new(Web)), ..Host::default() };
         let outcome = executor.execute(ExecuteRequest { outbound: mode, ..request() }, host).await.unwrap();
         assert_eq!(outcome.result.unwrap().decode().unwrap(), Value::from(expected));
     }

@@ -59,7 +59,7 @@ where
             (self.0)(call).boxed()
         }
     }
-    Host { dispatch: Some(Arc::new(Tools(answer))), outbound: None }
+    Host { dispatch: Some(Arc::new(Tools(answer))), ..Host::default() }
 }
 
 /// A host whose tools answer 1 at once.

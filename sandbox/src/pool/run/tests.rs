@@ -125,7 +125,7 @@ async fn fetched(path: &str, gives_up: bool) -> Result<OutboundResponse, String>
     let request = ExecuteRequest { outbound: OutboundMode::Stub, ..ExecuteRequest::new("") };
     let bounds = request.bounds(&shared.limits);
     let spec = specify(request, &bounds, &shared.limits);
-    let host = Host { dispatch: None, outbound: Some(Arc::new(Web)) };
+    let host = Host { outbound: Some(Arc::new(Web)), ..Host::default() };
     let prepared = Prepared::new(spec, bounds, host, &shared, Handle::current());
     let Ok(run) = Box::new(prepared).begin(&shared, &watchdog, child, Duration::ZERO) else { panic!("it is there") };
     let url = format!("https://h/{path}");
@@ -246,7 +246,7 @@ fn run_with<'a>(tools: &Arc<Tools>, shared: &'a Shared, watchdog: &'a Watchdog, 
     let request = ExecuteRequest::new("");
     let bounds = request.bounds(&shared.limits);
     let spec = specify(request, &bounds, &shared.limits);
-    let host = Host { dispatch: Some(Arc::new(Answering(tools.clone()))), outbound: None };
+    let host = Host { dispatch: Some(Arc::new(Answering(tools.clone()))), ..Host::default() };
     let prepared = Prepared::new(spec, bounds, host, shared, Handle::current());
     let Ok(run) = Box::new(prepared).begin(shared, watchdog, child, Duration::ZERO) else { panic!("it is there") };
     run
