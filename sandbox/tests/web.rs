@@ -25,6 +25,7 @@ tests! {
     structured_clone_follows_the_standard: check_cases("cases/clone.txt");
     streams_follow_the_standard: check_cases("cases/streams.txt");
     fetch_and_its_types_follow_the_standard: check_cases("cases/fetch.txt");
+    cryptography_follows_the_standard: check_cases("cases/crypto.txt");
     damaged_input_is_read_or_refused: check_cases("cases/random.txt");
     globals_look_as_they_should: check_cases("cases/globals.txt");
     hostile_programs_change_nothing_but_their_own_objects: check_cases("cases/hostile.txt");

@@ -167,4 +167,5 @@ const SCRIPTS: &[Script] = scripts![
     "response.js",
     "request.js",
     "fetch.js",
+    "crypto.js",
 ];

@@ -1,5 +1,8 @@
 //! Reaching into buffers and making them.
 
+use std::ffi::c_void;
+use std::ptr::NonNull;
+
 use rquickjs::{ArrayBuffer, Ctx, Error, Exception, Result, TypedArray, Value, qjs};
 
 use super::super::Web;
@@ -28,13 +31,29 @@ fn place(buffer: &Value<'_>, offset: f64, length: f64) -> (*mut u8, usize) {
     let start = unsafe { qjs::JS_GetArrayBuffer(buffer.ctx().as_raw().as_ptr(), &raw mut size, buffer.as_raw()) };
     if start.is_null() {
         let _ = buffer.ctx().catch();
-        return (std::ptr::NonNull::dangling().as_ptr(), 0);
+        return (NonNull::dangling().as_ptr(), 0);
     }
     let size = size as usize;
     let from = (offset as usize).min(size);
     let to = from.saturating_add(length as usize).min(size);
     // SAFETY: `from` is at most the size of the buffer.
     (unsafe { start.add(from) }, to - from)
+}
+
+/// Runs `read` over the bytes of a Uint8Array; anything else, and one that lost its buffer, has none. `read` runs no
+/// JavaScript.
+pub(super) fn with_array<T>(array: &Value<'_>, read: impl FnOnce(&[u8]) -> T) -> T {
+    let mut size = 0;
+    // SAFETY: the engine answers null for anything else, and leaves an exception then.
+    let start = unsafe { qjs::JS_GetUint8Array(array.ctx().as_raw().as_ptr(), &raw mut size, array.as_raw()) };
+    if start.is_null() {
+        // An empty buffer may have no address, and leaves none.
+        let _ = array.ctx().catch();
+        return read(&[]);
+    }
+    // SAFETY: the bytes are the array's, and nothing writes to them until `read` is done: it runs no JavaScript and the
+    // process has one thread.
+    read(unsafe { std::slice::from_raw_parts(start, size as usize) })
 }
 
 /// A new Uint8Array with a copy of `bytes`, in the engine's memory.
@@ -54,6 +73,33 @@ pub(super) fn charge(ctx: &Ctx<'_>, size: usize) -> Result<()> {
         return Ok(());
     }
     Err(Exception::throw_range(ctx, "Array buffer allocation failed"))
+}
+
+/// Native memory that outlives a call, counted by the engine as its own: against the run's limit, and as garbage to come
+/// by its collector. The block that stands for it is never touched, so it costs the system no page.
+pub(super) struct Held {
+    runtime: *mut qjs::JSRuntime,
+    block: NonNull<c_void>,
+}
+
+impl Held {
+    /// Counts `size` bytes as long as the value lives.
+    ///
+    /// # Errors
+    /// The engine's out-of-memory.
+    pub(super) fn of(ctx: &Ctx<'_>, size: usize) -> Result<Self> {
+        let raw = ctx.as_raw().as_ptr();
+        // SAFETY: any size may be asked for; a live context has a runtime.
+        let (block, runtime) = unsafe { (qjs::js_malloc(raw, size as qjs::size_t), qjs::JS_GetRuntime(raw)) };
+        Ok(Self { runtime, block: NonNull::new(block).ok_or(Error::Exception)? })
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // SAFETY: taken from this runtime, which outlives every object of its own.
+        unsafe { qjs::js_free_rt(self.runtime, self.block.as_ptr()) };
+    }
 }
 
 /// The UTF-16 code units of a string.

@@ -2,6 +2,7 @@
 //! check what programs pass before they call one.
 
 mod bytes;
+mod hash;
 mod kinds;
 mod net;
 mod text;
@@ -20,5 +21,6 @@ pub(super) fn functions<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     text::add(ctx, &natives)?;
     kinds::add(ctx, &natives)?;
     net::add(ctx, &natives)?;
+    hash::add(ctx, &natives)?;
     Ok(natives)
 }

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use rquickjs::{Ctx, Exception, Function, Object, Result, Value};
+use rquickjs::{Ctx, Function, Object, Result, Value};
 use url::Url;
 
 use super::bytes;
@@ -13,8 +13,7 @@ pub(super) fn add<'js>(ctx: &Ctx<'js>, natives: &Object<'js>) -> Result<()> {
     natives.set("address", Function::new(ctx.clone(), address)?)?;
     natives.set("dataUrl", Function::new(ctx.clone(), data_url)?)?;
     natives.set("formDecode", Function::new(ctx.clone(), form_decode)?)?;
-    natives.set("findBytes", Function::new(ctx.clone(), find_bytes)?)?;
-    natives.set("randomBytes", Function::new(ctx.clone(), random_bytes)?)
+    natives.set("findBytes", Function::new(ctx.clone(), find_bytes)?)
 }
 
 /// `address(input, base) -> {href, scheme, origin, hash, credentials} | undefined`: an absolute URL, if it is one. An
@@ -93,16 +92,6 @@ fn find_bytes<'js>(buffer: Value<'js>, offset: f64, length: f64, needle: String)
         let found = bytes.windows(needle.len().max(1)).position(|window| window == needle);
         found.map_or(-1.0, |at| at as f64)
     })
-}
-
-/// `randomBytes(count) -> Uint8Array`, fresh from the system.
-fn random_bytes(ctx: Ctx<'_>, count: u32) -> Result<Value<'_>> {
-    bytes::charge(&ctx, count as usize)?;
-    let mut random = vec![0; count as usize];
-    if getrandom::fill(&mut random).is_err() {
-        return Err(Exception::throw_message(&ctx, "The system gives no random bytes"));
-    }
-    bytes::new_bytes(&ctx, &random)
 }
 
 /// The "forgiving-base64 decode" of Infra, after it took whitespace out.
