@@ -1,6 +1,7 @@
 //! `codemoded`: the executor on the command line.
 //!
-//! `serve` offers it by URL, `run` runs one program, `doctor` shows what confines programs on this machine.
+//! `serve` offers it by URL, `config` shows with which settings, `run` runs one program, `doctor` shows what confines
+//! programs on this machine.
 
 mod args;
 mod doctor;
@@ -9,6 +10,7 @@ mod json;
 mod machine;
 mod run;
 mod serve;
+mod settings;
 mod signals;
 mod terminal;
 
@@ -20,6 +22,7 @@ use tracing_subscriber::EnvFilter;
 use crate::{
     args::{Cli, Command},
     exit::{Failure, Status},
+    settings::Settings,
     terminal::{Harmless, say},
 };
 
@@ -37,12 +40,13 @@ fn main() -> ExitCode {
 }
 
 fn start(command: Command) -> Result<Status, Failure> {
+    let command = Task::of(command)?;
     let filter = match &command {
-        Command::Serve(args) => args.log.as_str(),
+        Task::Serve(settings) => settings.log.value.as_str(),
         // What they have to say is their output; beside it, only what goes wrong.
-        Command::Run(_) | Command::Doctor(_) => "warn",
+        Task::Config(_) | Task::Run(_) | Task::Doctor(_) => "warn",
     };
-    let filter = EnvFilter::try_new(filter).map_err(|error| Failure::usage(format!("--log {filter:?}: {error}")))?;
+    let filter = EnvFilter::try_new(filter).map_err(|error| Failure::usage(format!("log {filter:?}: {error}")))?;
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
@@ -51,11 +55,32 @@ fn start(command: Command) -> Result<Status, Failure> {
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| Failure::infrastructure(format!("the runtime could not be started: {error}")))?;
     let status = match command {
-        Command::Serve(args) => runtime.block_on(serve::run(args)),
-        Command::Run(args) => runtime.block_on(run::run(args)),
-        Command::Doctor(args) => doctor::run(&args),
+        Task::Serve(settings) => runtime.block_on(serve::run(*settings)),
+        Task::Config(settings) => settings::print(&settings),
+        Task::Run(args) => runtime.block_on(run::run(args)),
+        Task::Doctor(args) => doctor::run(&args),
     };
     // What blocks, such as a read of standard input, must not hold the process back.
     runtime.shutdown_background();
     status
+}
+
+/// What is to be done, with the settings read.
+enum Task {
+    Serve(Box<Settings>),
+    Config(Box<Settings>),
+    Run(args::Run),
+    Doctor(args::Doctor),
+}
+
+impl Task {
+    fn of(command: Command) -> Result<Self, Failure> {
+        let settings = |flags| Settings::load(flags, std::env::vars_os()).map(Box::new).map_err(Failure::usage);
+        Ok(match command {
+            Command::Serve(args) => Self::Serve(settings(args.settings)?),
+            Command::Config(args) => Self::Config(settings(args.settings)?),
+            Command::Run(args) => Self::Run(args),
+            Command::Doctor(args) => Self::Doctor(args),
+        })
+    }
 }

@@ -9,9 +9,10 @@ use tokio::{net::TcpListener, sync::oneshot};
 use tracing::warn;
 
 use crate::{
-    args,
     exit::{Failure, Status},
-    machine, signals,
+    machine,
+    settings::Settings,
+    signals,
     terminal::print,
 };
 
@@ -19,23 +20,30 @@ use crate::{
 ///
 /// # Errors
 /// The address cannot be listened on, or the pool does not come up.
-pub(crate) async fn run(args: args::Serve) -> Result<Status, Failure> {
-    let limits = args.pool.limits(machine::memory()).map_err(Failure::usage)?;
+pub(crate) async fn run(settings: Settings) -> Result<Status, Failure> {
+    let limits = settings.limits(machine::memory()).map_err(Failure::usage)?;
     let mut signals = signals::interruption()?;
     let max_connections = Config::default().max_connections;
     let max_sessions =
-        fitting_sessions(&limits, max_connections, usize::try_from(args.max_sessions).unwrap_or(usize::MAX))?;
+        fitting_sessions(&limits, max_connections, usize::try_from(settings.max_sessions.value).unwrap_or(usize::MAX))?;
     // First: a port that is taken is found out before any process is started.
-    let listener = TcpListener::bind(args.listen)
+    let listen = settings.listen.value;
+    codemode_daemon::check_listen_address(listen).map_err(|error| Failure::usage(error.to_string()))?;
+    let listener = TcpListener::bind(listen)
         .await
-        .map_err(|error| Failure::infrastructure(format!("--listen {}: {error}", args.listen)))?;
+        .map_err(|error| Failure::infrastructure(format!("the address {listen} cannot be listened on: {error}")))?;
     let addr = listener.local_addr().map_err(|error| Failure::infrastructure(format!("the listener: {error}")))?;
-    let options =
-        PoolOptions { limits: limits.clone(), require_confinement: args.require_confinement, ..PoolOptions::default() };
+    let options = PoolOptions {
+        limits: limits.clone(),
+        node: Some(settings.node.value.clone()),
+        require_confinement: settings.require_confinement.value,
+        ..PoolOptions::default()
+    };
     let pool = PoolExecutor::new(options).await.map_err(|error| Failure::infrastructure(error.to_string()))?;
     let pool = Arc::new(pool);
     let config = Config {
         limits,
+        node: settings.node.value,
         confinement: pool.status().confinement.active().map(str::to_owned).collect(),
         features: ["modules", "handles", "outbound"].map(str::to_owned).to_vec(),
         readiness: Arc::new({
@@ -77,12 +85,12 @@ fn fitting_sessions(limits: &Limits, connections: usize, wanted: usize) -> Resul
     if fitting == 0 {
         return Err(Failure::infrastructure(format!(
             "{descriptors} descriptors are allowed (ulimit -n), and programs and connections need {others} before the \
-             first session: raise the limit, or lower --max-concurrent and --warm"
+             first session: raise the limit, or lower max-concurrent and warm"
         )));
     }
     if fitting < wanted as u64 {
         warn!(
-            "--max-sessions is lowered from {wanted} to {fitting}: {descriptors} descriptors are allowed (ulimit -n), and \
+            "max-sessions is lowered from {wanted} to {fitting}: {descriptors} descriptors are allowed (ulimit -n), and \
              programs and connections need {others} of them"
         );
     }

@@ -124,10 +124,10 @@ pub fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate is in a folder of the repository")
 }
 
-/// The binary: the one that `CODEMODED_BIN` names, else the one beside this test, built first.
+/// The binary: the one that `CODEMODE_TEST_BIN` names, else the one beside this test, built first.
 pub fn binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    BINARY.get_or_init(|| env::var_os("CODEMODED_BIN").map_or_else(build, PathBuf::from))
+    BINARY.get_or_init(|| env::var_os("CODEMODE_TEST_BIN").map_or_else(build, PathBuf::from))
 }
 
 fn build() -> PathBuf {

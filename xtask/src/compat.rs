@@ -12,7 +12,7 @@ pub(crate) fn run(repository: &Repository, options: &[&str]) -> Result<()> {
     node::install(repository, FOLDER)?;
     process::run(repository.cargo().args(["build", "--package", "codemode-cli", "--package", "codemode-compat"]))?;
     let mut suite = std::process::Command::new(repository.binary("debug", "codemode-compat"));
-    suite.args(options).env("CODEMODED_BIN", repository.binary("debug", "codemoded"));
+    suite.args(options).env("CODEMODE_TEST_BIN", repository.binary("debug", "codemoded"));
     if !suite.status()?.success() {
         bail!("the suite found differences that are not listed, or listed ones that are gone");
     }

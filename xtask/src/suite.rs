@@ -66,7 +66,10 @@ fn build(repository: &Repository) -> Result<()> {
 
 fn tests(repository: &Repository) -> Result<()> {
     process::run(
-        repository.cargo().args(["test", "--workspace"]).env("CODEMODED_BIN", repository.binary("debug", "codemoded")),
+        repository
+            .cargo()
+            .args(["test", "--workspace"])
+            .env("CODEMODE_TEST_BIN", repository.binary("debug", "codemoded")),
     )
 }
 
@@ -76,7 +79,7 @@ fn figures(repository: &Repository) -> Result<()> {
         repository
             .cargo()
             .args(["test", "--package", "codemode-tests", "--test", "load", "--", "--nocapture"])
-            .env("CODEMODED_BIN", repository.binary("debug", "codemoded")),
+            .env("CODEMODE_TEST_BIN", repository.binary("debug", "codemoded")),
     )
 }
 
@@ -88,7 +91,7 @@ fn javascript_client(repository: &Repository) -> Result<()> {
     process::run(
         node::node(repository.root().join("tests/js"))
             .args(["--test", "--test-reporter=spec"])
-            .env("CODEMODED_BIN", repository.binary("debug", "codemoded")),
+            .env("CODEMODE_TEST_BIN", repository.binary("debug", "codemoded")),
     )
 }
 

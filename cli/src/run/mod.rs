@@ -18,7 +18,9 @@ use self::{output::Report, tools::CommandTools};
 use crate::{
     args,
     exit::{Failure, Status},
-    machine, signals,
+    machine,
+    settings::memory_fits,
+    signals,
     terminal::say,
 };
 
@@ -40,7 +42,7 @@ pub(crate) async fn run(args: args::Run) -> Result<Status, Failure> {
 
 async fn attempt(args: args::Run) -> Result<Status, Failure> {
     if let (None, Some(bytes)) = (&args.url, args.memory_limit) {
-        args::memory_fits("--memory-limit", bytes, machine::memory()).map_err(Failure::usage)?;
+        memory_fits("--memory-limit", bytes, machine::memory()).map_err(Failure::usage)?;
     }
     let limits = limits(&args);
     let request = request(&args, &limits)?;

@@ -20,7 +20,10 @@ pub struct Ended {
 
 pub fn codemoded(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_codemoded"));
-    command.args(args).env_remove("CODEMODED_LOG").stdin(Stdio::null());
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CODEMODED_")) {
+        command.env_remove(name);
+    }
+    command.args(args).stdin(Stdio::null());
     command
 }
 

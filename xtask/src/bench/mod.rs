@@ -112,7 +112,7 @@ pub(crate) fn run(repository: &Repository, options: &[&str]) -> Result<()> {
 
 fn ours(repository: &Repository) -> Command {
     let mut command = Command::new(repository.binary("release", "examples/bench"));
-    command.current_dir(repository.root()).env("CODEMODED_BIN", repository.binary("release", "codemoded"));
+    command.current_dir(repository.root()).env("CODEMODE_TEST_BIN", repository.binary("release", "codemoded"));
     command
 }
 

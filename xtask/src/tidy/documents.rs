@@ -9,10 +9,11 @@ const ARCHITECTURE: &str = "ARCHITECTURE.md";
 const INVARIANTS: &str = "| invariant |";
 
 /// Files that a reader of a fresh clone expects.
-const DOCUMENTS: [&str; 8] = [
+const DOCUMENTS: [&str; 9] = [
     "README.md",
     ARCHITECTURE,
     "PROTOCOL.md",
+    "CONFIGURATION.md",
     "CHANGELOG.md",
     "SECURITY.md",
     "CONTRIBUTING.md",
