@@ -18,8 +18,6 @@ use crate::Config;
 pub(crate) struct Daemon<E> {
     executor: E,
     config: Config,
-    /// The port that `Host` headers may name.
-    port: u16,
     draining: CancelSource,
     /// Raised when the drain is over and running programs have to end.
     stop: CancelSource,
@@ -35,11 +33,10 @@ pub(crate) struct Running {
 }
 
 impl<E> Daemon<E> {
-    pub(crate) fn new(executor: E, config: Config, port: u16) -> Self {
+    pub(crate) fn new(executor: E, config: Config) -> Self {
         Self {
             executor,
             config,
-            port,
             draining: CancelSource::new(),
             stop: CancelSource::new(),
             running: watch::Sender::new(0),
@@ -58,10 +55,6 @@ impl<E> Daemon<E> {
 
     pub(crate) fn limits(&self) -> &Limits {
         &self.config.limits
-    }
-
-    pub(crate) fn port(&self) -> u16 {
-        self.port
     }
 
     /// What `info()` answers.

@@ -20,21 +20,21 @@ pub(crate) fn may_listen_on(addr: SocketAddr) -> bool {
 
 /// Checks what a browser adds to the requests of a page: `Host` (a name that was made to resolve to loopback) and, on
 /// upgrades, `Origin`.
-pub(crate) fn check(headers: &HeaderMap, uri: &Uri, port: u16) -> Result<(), Refusal> {
+pub(crate) fn check(headers: &HeaderMap, uri: &Uri) -> Result<(), Refusal> {
     let mut hosts = headers.get_all(header::HOST).iter();
     let (host, more) = (hosts.next(), hosts.next());
     let host = match (host.map(|host| host.to_str()), more) {
         (Some(Ok(host)), None) => host,
-        (None, _) => return Err(misdirected("it has no Host header", port)),
-        _ => return Err(misdirected("its Host header is not one readable name", port)),
+        (None, _) => return Err(misdirected("it has no Host header")),
+        _ => return Err(misdirected("its Host header is not one readable name")),
     };
-    if !is_ours(host, port) {
-        return Err(misdirected(&format!("its Host header is {host:?}"), port));
+    if !is_ours(host) {
+        return Err(misdirected(&format!("its Host header is {host:?}")));
     }
     if let Some(authority) = uri.authority()
-        && !is_ours(authority.as_str(), port)
+        && !is_ours(authority.as_str())
     {
-        return Err(misdirected(&format!("its target is on {:?}", authority.as_str()), port));
+        return Err(misdirected(&format!("its target is on {:?}", authority.as_str())));
     }
     if headers.contains_key(header::UPGRADE) && headers.contains_key(header::ORIGIN) {
         return Err(Refusal {
@@ -47,23 +47,24 @@ pub(crate) fn check(headers: &HeaderMap, uri: &Uri, port: u16) -> Result<(), Ref
     Ok(())
 }
 
-fn misdirected(found: &str, port: u16) -> Refusal {
+fn misdirected(found: &str) -> Refusal {
     Refusal {
         status: StatusCode::MISDIRECTED_REQUEST,
         text: format!(
-            "Request refused: {found}. Only localhost, 127.0.0.1 and [::1], without a port or with port {port}, are \
-             served, so that no other name can be made to lead here."
+            "Request refused: {found}. Only localhost, 127.0.0.1 and [::1] are served, so that no other name can be \
+             made to lead here."
         ),
     }
 }
 
-fn is_ours(authority: &str, port: u16) -> bool {
+/// Any port will do: a balancer or a forwarded port in front has one of its own.
+fn is_ours(authority: &str) -> bool {
     let (host, given) = match authority.rsplit_once(':') {
         // Inside brackets the colon belongs to the address.
         Some((host, digits)) if !digits.ends_with(']') => (host, Some(digits)),
         _ => (authority, None),
     };
-    if given.is_some_and(|digits| digits.parse() != Ok(port)) {
+    if given.is_some_and(|digits| digits.parse::<u16>().is_err()) {
         return false;
     }
     if host.eq_ignore_ascii_case("localhost") {
@@ -94,7 +95,8 @@ mod tests {
             ("127.9.9.9:8787", true),
             ("[::1]", true),
             ("[::1]:8787", true),
-            ("127.0.0.1:8788", false),
+            ("127.0.0.1:8788", true),
+            ("127.0.0.1:65536", false),
             ("127.0.0.1:", false),
             ("127.0.0.1:port", false),
             ("::1", false),
@@ -109,19 +111,19 @@ mod tests {
             ("", false),
         ];
         for (host, expected) in cases {
-            let found = check(&headers(&[(header::HOST, host)]), &Uri::from_static("/"), 8787);
+            let found = check(&headers(&[(header::HOST, host)]), &Uri::from_static("/"));
             assert_eq!(found.is_ok(), expected, "{host}: {found:?}");
         }
     }
 
     #[test]
     fn a_request_without_one_host_is_refused() {
-        assert_eq!(check(&HeaderMap::new(), &Uri::from_static("/"), 1).unwrap_err().status, 421);
+        assert_eq!(check(&HeaderMap::new(), &Uri::from_static("/")).unwrap_err().status, 421);
         let mut two = headers(&[(header::HOST, "localhost")]);
         two.append(header::HOST, "localhost".parse().unwrap());
-        assert_eq!(check(&two, &Uri::from_static("/"), 1).unwrap_err().status, 421);
+        assert_eq!(check(&two, &Uri::from_static("/")).unwrap_err().status, 421);
         let local = headers(&[(header::HOST, "localhost")]);
-        assert_eq!(check(&local, &Uri::from_static("http://example.com/"), 80).unwrap_err().status, 421);
+        assert_eq!(check(&local, &Uri::from_static("http://example.com/")).unwrap_err().status, 421);
     }
 
     #[test]
@@ -130,7 +132,6 @@ mod tests {
             let refusal = check(
                 &headers(&[(header::HOST, "localhost"), (header::UPGRADE, "websocket"), (header::ORIGIN, origin)]),
                 &Uri::from_static("/"),
-                8787,
             )
             .unwrap_err();
             assert_eq!(refusal.status, StatusCode::FORBIDDEN);

@@ -178,7 +178,7 @@ fn router<E: Executor>(front: Front<E>) -> Router {
         .route("/healthz", get(async || "ok\n"))
         .route("/readyz", get(readyz::<E>))
         .fallback(async || (StatusCode::NOT_FOUND, "Nothing is here; the WebSocket is at /\n"))
-        .layer(middleware::from_fn_with_state(front.clone(), refuse_pages::<E>))
+        .layer(middleware::from_fn(refuse_pages))
         .layer(middleware::map_response(close))
         .with_state(front)
 }
@@ -191,8 +191,8 @@ async fn close(mut response: Response) -> Response {
     response
 }
 
-async fn refuse_pages<E: Executor>(State(front): State<Front<E>>, request: Request, next: Next) -> Response {
-    match guard::check(request.headers(), request.uri(), front.daemon.port()) {
+async fn refuse_pages(request: Request, next: Next) -> Response {
+    match guard::check(request.headers(), request.uri()) {
         Ok(()) => next.run(request).await,
         Err(refusal) => {
             debug!(status = refusal.status.as_u16(), "a request was refused");

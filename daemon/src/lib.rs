@@ -132,7 +132,7 @@ pub async fn run<E: Executor>(
     check_listen_address(addr)?;
     let places = Arc::new(Semaphore::new(config.max_sessions));
     let all_places = u32::try_from(config.max_sessions).unwrap_or(u32::MAX);
-    let daemon = Arc::new(Daemon::new(executor, config, addr.port()));
+    let daemon = Arc::new(Daemon::new(executor, config));
     info!(%addr, "serving");
     let work = async {
         shutdown.await;

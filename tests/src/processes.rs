@@ -44,6 +44,24 @@ impl Process {
         self.status_kib("VmHWM:") * 1024
     }
 
+    /// What its open descriptors lead to, as the kernel names it.
+    pub fn descriptors(self) -> Vec<String> {
+        let entries = fs::read_dir(format!("/proc/{}/fd", self.pid)).into_iter().flatten().flatten();
+        entries
+            .filter_map(|entry| fs::read_link(entry.path()).ok())
+            .map(|target| target.to_string_lossy().into_owned())
+            .collect()
+    }
+
+    /// How many TCP sockets (of IPv4) it has open, its listeners included.
+    pub fn tcp_sockets(self) -> usize {
+        let table = fs::read_to_string(format!("/proc/{}/net/tcp", self.pid)).unwrap_or_default();
+        // The inode is the tenth field.
+        let inodes = table.lines().skip(1).filter_map(|line| line.split_whitespace().nth(9));
+        let sockets: Vec<_> = inodes.map(|inode| format!("socket:[{inode}]")).collect();
+        self.descriptors().iter().filter(|target| sockets.contains(target)).count()
+    }
+
     /// Sends a signal, unless the process is gone.
     pub fn signal(self, signal: i32) {
         if self.stat().is_some() {
