@@ -25,7 +25,8 @@ const TEST: [Step; 9] = [
     Step { name: "JavaScript client", run: javascript_client },
 ];
 
-const LONG: [Step; 4] = [
+const LONG: [Step; 5] = [
+    Step { name: "two minutes of chaos", run: chaos },
     Step { name: "compatibility, all columns", run: compat::all },
     Step { name: "fuzzing", run: fuzz::smoke },
     Step { name: "benchmark builds", run: bench::build },
@@ -80,6 +81,17 @@ fn figures(repository: &Repository) -> Result<()> {
             .cargo()
             .args(["test", "--package", "codemode-tests", "--test", "load", "--", "--nocapture"])
             .env("CODEMODE_TEST_BIN", repository.binary("debug", "codemoded")),
+    )
+}
+
+/// The test of what is killed, stopped and cut at random, for longer.
+fn chaos(repository: &Repository) -> Result<()> {
+    process::run(
+        repository
+            .cargo()
+            .args(["test", "--package", "codemode-tests", "--test", "chaos", "--", "--nocapture"])
+            .env("CODEMODE_TEST_BIN", repository.binary("debug", "codemoded"))
+            .env("CODEMODE_CHAOS_SECONDS", "120"),
     )
 }
 

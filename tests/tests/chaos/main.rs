@@ -47,7 +47,8 @@ async fn every_call_ends_once_and_nothing_is_left_whatever_is_killed_stopped_or_
     println!("{seconds} s of harm, by seed {seed}");
     let mut random = Random::new(seed);
 
-    let mut daemon = Daemon::start_with(&["--warm", &WARM.to_string(), "--drain-timeout", "5000"]);
+    // What a call retained whose outcome was lost on the way is kept until it expires.
+    let mut daemon = Daemon::start_with(&["--warm", &WARM.to_string(), "--handle-ttl", "3s"]);
     let proxies = join_all((0..CLIENTS).map(|_| Proxy::to(address(daemon.url())))).await;
 
     // The same load in peace: nothing but a program's own doing may go wrong, and what it leaves is the measure.
