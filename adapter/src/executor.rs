@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use codemode_protocol::{ExecuteRequest, Executor, ExecutorError, Host, Outbound, OutboundMode, TimeBound};
+use codemode_protocol::{
+    ExecuteRequest, Executor, ExecutorError, Host, Outbound, OutboundMode, ProviderDescriptor, TimeBound,
+};
 
 use crate::{
     normalize::normalize_code,
@@ -79,32 +81,40 @@ impl<E: Executor> CodemodeExecutor<E> {
             OutboundTarget::Function(function) => (OutboundMode::Stub, Some(function)),
         };
         let request = ExecuteRequest {
-            code: normalize_code(code),
-            providers: descriptors,
             modules: options.modules,
-            timeout: match options.timeout {
-                TimeBound::Milliseconds(0) => TimeBound::Milliseconds(1),
-                other => other,
-            },
-            // The dialect measures wall time, knows no CPU clock, and returns results through a JSON round trip.
-            count_host_waits: true,
-            cpu_time: TimeBound::Ceiling,
-            drop_functions: true,
             outbound,
             id: options.id,
-            ..ExecuteRequest::default()
+            ..native_request(normalize_code(code), descriptors, options.timeout)
         };
         let guard = dispatch.completion_guard();
         let host = Host { dispatch: Some(Arc::new(dispatch)), outbound: function, ..Host::default() };
         let outcome = self.executor.execute(request, host).await;
         // Whatever was left behind and calls from now on is refused, also when the run failed.
         drop(guard);
-        outcome.map(CodemodeResult::of)
+        outcome.map(CodemodeResult::from)
     }
 
     /// Disposes of the native executor: the one way to give back its processes or its connection.
     pub async fn dispose(&self) {
         self.executor.dispose().await;
+    }
+}
+
+/// What every execution of the dialect asks of the native executor.
+pub(crate) fn native_request(code: String, providers: Vec<ProviderDescriptor>, timeout: TimeBound) -> ExecuteRequest {
+    ExecuteRequest {
+        code,
+        providers,
+        timeout: match timeout {
+            TimeBound::Milliseconds(0) => TimeBound::Milliseconds(1),
+            other => other,
+        },
+        // The dialect measures wall time, knows no CPU clock, and returns results through a JSON round trip.
+        count_host_waits: true,
+        cpu_time: TimeBound::Ceiling,
+        drop_functions: true,
+        stack_limit: Some(STACK_BYTES),
+        ..ExecuteRequest::default()
     }
 }
 
@@ -117,3 +127,7 @@ impl fmt::Debug for OutboundTarget {
         })
     }
 }
+
+/// Programs that recurse some thousand frames deep run where the dialect comes from, and a frame of this engine takes more
+/// room than one of V8's. The executor lowers it to its own maximum.
+const STACK_BYTES: u64 = 8 << 20;

@@ -10,6 +10,9 @@
 //! - what reaches the executor and what stays in this process ([`plan_execution`]);
 //! - the prefixes of log lines, and what a run that timed out reads ([`CodemodeResult`]).
 //!
+//! Tools that another process answers, over a wire or by commands, need no functions here: [`plan_request`] plans
+//! executions whose calls are passed on under the raw names.
+//!
 //! Which executor it wraps, in this process or on another machine, the adapter does not know.
 //!
 //! ```
@@ -29,6 +32,7 @@
 //! ```
 
 mod executor;
+mod forward;
 mod normalize;
 mod plan;
 mod provider;
@@ -38,6 +42,7 @@ mod tool_name;
 mod validate;
 
 pub use executor::{CodemodeExecutor, ExecuteOptions, OutboundTarget};
+pub use forward::{ForwardPlan, ForwardedTools, ForwardingDispatch, plan_request};
 pub use normalize::normalize_code;
 pub use plan::{ExecutionPlan, plan_execution};
 pub use provider::{Connector, ConnectorBinding, Provider, Providers, Tools};

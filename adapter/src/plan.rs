@@ -58,14 +58,19 @@ pub fn plan_execution(providers: Vec<Provider>, connectors: Vec<ConnectorBinding
 
 /// A connector says that it pauses or fails by a marked object in the place of a result; here it becomes the failure.
 fn read_control_marker(answer: Value) -> Result<Value, HostCallError> {
-    let control = answer.as_object().and_then(|object| object.get(CONTROL_KEY)).and_then(Value::as_str);
-    match control {
-        Some("pause") => Err(HostCallError::new(PAUSE)),
-        Some("error") => {
-            let message = answer.as_object().and_then(|object| object.get("message"));
-            Err(HostCallError::new(message_text(message.unwrap_or(&Value::Undefined))))
-        }
-        _ => Ok(answer),
+    let member = |name: &str| answer.as_object().and_then(|object| object.get(name));
+    match control_message(member(CONTROL_KEY), || member(CONTROL_MESSAGE).cloned()) {
+        Some(message) => Err(HostCallError::new(message)),
+        None => Ok(answer),
+    }
+}
+
+/// What a call rejects with whose answer has the member `control`, if that is a decision of a connector.
+pub(crate) fn control_message(control: Option<&Value>, message: impl FnOnce() -> Option<Value>) -> Option<String> {
+    match control.and_then(Value::as_str) {
+        Some("pause") => Some(PAUSE.into()),
+        Some("error") => Some(message_text(&message().unwrap_or_default())),
+        _ => None,
     }
 }
 
@@ -78,7 +83,11 @@ fn message_text(message: &Value) -> String {
     }
 }
 
-const CONTROL_KEY: &str = "__codemode_control__";
+/// The member that marks an answer as a connector's decision.
+pub(crate) const CONTROL_KEY: &str = "__codemode_control__";
+
+/// The member that says why a call fails.
+pub(crate) const CONTROL_MESSAGE: &str = "message";
 
 /// What a paused call rejects with; the dialect's runtime looks for it.
 const PAUSE: &str = "__CODEMODE_PAUSE__";

@@ -15,11 +15,14 @@ pub struct CodemodeResult {
 }
 
 impl CodemodeResult {
-    pub(crate) fn refused(error: String) -> Self {
+    /// An execution that a rule of the dialect refuses with the text `error`, so that no program ran.
+    pub fn refused(error: String) -> Self {
         Self { result: None, error: Some(error), logs: None }
     }
+}
 
-    pub(crate) fn of(outcome: Outcome) -> Self {
+impl From<Outcome> for CodemodeResult {
+    fn from(outcome: Outcome) -> Self {
         let error = outcome.error.map(|error| render_error(error, outcome.termination));
         Self { result: outcome.result, error, logs: Some(format_logs(outcome.logs)) }
     }

@@ -14,22 +14,32 @@ use crate::{
 /// # Errors
 /// The text of the first rule that is broken: it is the execution's error, and hosts parse it.
 pub fn validate_execution(providers: &[Provider], connectors: &[ConnectorBinding]) -> Result<(), String> {
+    validate_names(
+        providers.iter().map(|provider| provider.name.as_str()),
+        connectors.iter().map(|connector| connector.name.as_str()),
+    )?;
+    detect_sanitize_collision(providers).map_or(Ok(()), Err)
+}
+
+/// Checks the names of providers, then of connectors.
+pub(crate) fn validate_names<'a>(
+    providers: impl Iterator<Item = &'a str>,
+    connectors: impl Iterator<Item = &'a str>,
+) -> Result<(), String> {
     let mut taken = HashSet::new();
-    for provider in providers {
-        let name = provider.name.as_str();
+    for name in providers {
         validate_name("Provider", name)?;
         if !taken.insert(name) {
             return Err(format!("Duplicate provider name \"{name}\""));
         }
     }
-    for connector in connectors {
-        let name = connector.name.as_str();
+    for name in connectors {
         validate_name("Connector", name)?;
         if !taken.insert(name) {
             return Err(format!("Duplicate name \"{name}\" (connector clashes with provider)"));
         }
     }
-    detect_sanitize_collision(providers).map_or(Ok(()), Err)
+    Ok(())
 }
 
 /// The text that tells of the first two tools of one provider that share an identifier, if there are two.

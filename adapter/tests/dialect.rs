@@ -135,7 +135,7 @@ async fn an_execution_without_options_sends_what_the_dialect_means_and_nothing_e
         count_host_waits: true,
         outbound: OutboundMode::Default,
         memory_limit: None,
-        stack_limit: None,
+        stack_limit: Some(8 << 20),
         cpu_time: TimeBound::Ceiling,
         drop_functions: true,
         retain_handles: false,

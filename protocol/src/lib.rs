@@ -19,6 +19,7 @@
 mod address;
 mod caller;
 pub mod capnweb;
+mod codemode;
 mod dispatch;
 mod encoded;
 mod envelope;
@@ -29,6 +30,7 @@ mod json_value;
 mod limits;
 mod outcome;
 mod provider;
+mod raw_json;
 mod request;
 mod source_text;
 pub mod text;
@@ -39,6 +41,7 @@ pub mod wire;
 pub use address::CallAddress;
 pub use caller::Caller;
 pub use capnweb::{CancelSource, CancelToken};
+pub use codemode::CodemodeRequest;
 pub use dispatch::{CompletionGuard, Dispatch, EnvelopeDispatch, HostCall, HostCallError, ToolCall, ToolHandler};
 pub use encoded::Encoded;
 pub use envelope::{
@@ -56,6 +59,7 @@ pub use outcome::{ErrorDetails, HANDLE_TAG, LogLevel, LogLine, Outcome, Stats, T
 pub use provider::{
     JAVASCRIPT_RESERVED_WORDS, ProviderDescriptor, RESERVED_PROVIDER_NAMES, is_identifier, validate_providers,
 };
+pub use raw_json::{first_element, members};
 pub use request::{
     ExecuteRequest, LEAST_MEMORY_BYTES, LEAST_STACK_BYTES, OutboundMode, ResultEncoding, RunBounds, TimeBound,
 };

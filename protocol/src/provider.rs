@@ -87,6 +87,29 @@ pub fn is_identifier(name: &str) -> bool {
 /// # Errors
 /// `INVALID_REQUEST`, naming the provider's position and the rule.
 pub fn validate_providers(providers: &[ProviderDescriptor], limits: &Limits) -> Result<(), ExecutorError> {
+    validate_provider_bounds(providers, limits)?;
+    let mut seen = HashSet::new();
+    for (position, provider) in providers.iter().enumerate() {
+        let refuse = |rule: String| Err(ExecutorError::invalid(format_args!("providers[{position}].name"), rule));
+        let name = provider.name.as_str();
+        if !is_identifier(name) {
+            return refuse(format!("{name:?} is no identifier; it must match ^[A-Za-z_$][A-Za-z0-9_$]*$"));
+        }
+        if RESERVED_PROVIDER_NAMES.contains(&name) {
+            return refuse(format!("{name:?} is reserved for the program's scope"));
+        }
+        if JAVASCRIPT_RESERVED_WORDS.contains(&name) {
+            return refuse(format!("{name:?} is a reserved word of JavaScript"));
+        }
+        if !seen.insert(name) {
+            return refuse(format!("{name:?} is the name of two providers"));
+        }
+    }
+    Ok(())
+}
+
+/// Checks how many there are and what they take.
+pub(crate) fn validate_provider_bounds(providers: &[ProviderDescriptor], limits: &Limits) -> Result<(), ExecutorError> {
     if providers.len() as u64 > limits.providers {
         let rule = format!("{} providers; at most {} are allowed", providers.len(), limits.providers);
         return Err(ExecutorError::invalid("providers", rule));
@@ -104,23 +127,6 @@ pub fn validate_providers(providers: &[ProviderDescriptor], limits: &Limits) -> 
             limits.preludes_bytes
         );
         return Err(ExecutorError::invalid("providers", rule));
-    }
-    let mut seen = HashSet::new();
-    for (position, provider) in providers.iter().enumerate() {
-        let refuse = |rule: String| Err(ExecutorError::invalid(format_args!("providers[{position}].name"), rule));
-        let name = provider.name.as_str();
-        if !is_identifier(name) {
-            return refuse(format!("{name:?} is no identifier; it must match ^[A-Za-z_$][A-Za-z0-9_$]*$"));
-        }
-        if RESERVED_PROVIDER_NAMES.contains(&name) {
-            return refuse(format!("{name:?} is reserved for the program's scope"));
-        }
-        if JAVASCRIPT_RESERVED_WORDS.contains(&name) {
-            return refuse(format!("{name:?} is a reserved word of JavaScript"));
-        }
-        if !seen.insert(name) {
-            return refuse(format!("{name:?} is the name of two providers"));
-        }
     }
     Ok(())
 }

@@ -128,19 +128,8 @@ impl ExecuteRequest {
     /// # Errors
     /// `INVALID_REQUEST`, naming the field and the rule.
     pub fn validate(&self, limits: &Limits) -> Result<(), ExecutorError> {
-        let size = |field: &str, size: usize, bound: u64| {
-            if size as u64 <= bound {
-                return Ok(());
-            }
-            Err(ExecutorError::invalid(field, format_args!("takes {size} bytes; at most {bound} are allowed")))
-        };
-        size("code", self.code.len(), limits.code_bytes)?;
-        for (specifier, source) in self.modules.iter().flatten() {
-            size(&format!("modules[{specifier:?}]"), source.len(), limits.module_bytes)?;
-        }
-        // Specifiers count, or their number would be bounded by nothing.
-        let modules = self.modules.iter().flatten().map(|(specifier, source)| specifier.len() + source.len());
-        size("modules", modules.sum(), limits.modules_bytes)?;
+        validate_code(&self.code, limits)?;
+        validate_modules(self.modules.as_ref(), limits)?;
         for (field, bound) in [("timeout", self.timeout), ("cpuTime", self.cpu_time)] {
             if bound == TimeBound::Milliseconds(0) {
                 return Err(ExecutorError::invalid(field, "0 ms; at least 1 is needed"));
@@ -155,11 +144,7 @@ impl ExecuteRequest {
                 return Err(ExecutorError::invalid(field, rule));
             }
         }
-        if let Some(id) = &self.id
-            && !is_uuid(id)
-        {
-            return Err(ExecutorError::invalid("id", "must be a UUID such as 123e4567-e89b-12d3-a456-426614174000"));
-        }
+        validate_id(self.id.as_deref())?;
         validate_providers(&self.providers, limits)
     }
 
@@ -191,6 +176,41 @@ pub const LEAST_MEMORY_BYTES: u64 = 1 << 20;
 
 /// The least stack limit that a request may name, in bytes: under it the engine has no room for its own frames.
 pub const LEAST_STACK_BYTES: u64 = 64 << 10;
+
+/// Checks the size of a program.
+pub(crate) fn validate_code(code: &str, limits: &Limits) -> Result<(), ExecutorError> {
+    validate_size("code", code.len(), limits.code_bytes)
+}
+
+/// Checks the sizes of modules.
+pub(crate) fn validate_modules(
+    modules: Option<&BTreeMap<String, String>>,
+    limits: &Limits,
+) -> Result<(), ExecutorError> {
+    for (specifier, source) in modules.into_iter().flatten() {
+        validate_size(&format!("modules[{specifier:?}]"), source.len(), limits.module_bytes)?;
+    }
+    // Specifiers count, or their number would be bounded by nothing.
+    let all = modules.into_iter().flatten().map(|(specifier, source)| specifier.len() + source.len());
+    validate_size("modules", all.sum(), limits.modules_bytes)
+}
+
+/// Checks the name of a run.
+pub(crate) fn validate_id(id: Option<&str>) -> Result<(), ExecutorError> {
+    match id {
+        Some(id) if !is_uuid(id) => {
+            Err(ExecutorError::invalid("id", "must be a UUID such as 123e4567-e89b-12d3-a456-426614174000"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn validate_size(field: &str, size: usize, bound: u64) -> Result<(), ExecutorError> {
+    if size as u64 <= bound {
+        return Ok(());
+    }
+    Err(ExecutorError::invalid(field, format_args!("takes {size} bytes; at most {bound} are allowed")))
+}
 
 fn is_uuid(text: &str) -> bool {
     text.len() == 36

@@ -79,7 +79,7 @@ pub(super) fn take(object: &mut Object, field: &str) -> Option<Value> {
     object.remove(field).filter(|value| !matches!(value, Value::Undefined))
 }
 
-fn wrong(field: &str, expected: &str, found: &Value) -> ExecutorError {
+pub(super) fn wrong(field: &str, expected: &str, found: &Value) -> ExecutorError {
     ExecutorError::invalid(field, format_args!("must be {expected}, not {}", kind(found)))
 }
 

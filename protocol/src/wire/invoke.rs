@@ -1,6 +1,9 @@
 //! [`InvokeOptions`] on the wire.
 
-use super::fields::{boolean, named, object, string, take, time_bound};
+use super::{
+    fields::{boolean, named, object, string, take, time_bound},
+    request::outbound_from_value,
+};
 use crate::{
     ExecutorError, InvokeOptions, OutboundMode, ResultEncoding, TimeBound,
     capnweb::{Object, Value},
@@ -56,8 +59,7 @@ pub fn invoke_options_from_value(value: Value) -> Result<InvokeOptions, Executor
         }
     }
     if let Some(value) = take(&mut members, "outbound") {
-        let expected = "\"default\", \"blocked\" or \"stub\"";
-        options.outbound = named("outbound", value, expected, OutboundMode::from_text)?;
+        options.outbound = outbound_from_value(value)?;
     }
     if let Some(value) = take(&mut members, "resultEncoding") {
         options.result_encoding = named("resultEncoding", value, "\"value\" or \"text\"", ResultEncoding::from_text)?;

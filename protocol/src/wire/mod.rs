@@ -3,6 +3,7 @@
 //! Names are camelCase on the wire. Absent members are left off, because a member that is undefined crosses as a present
 //! key; a reader takes an undefined member as absent and ignores members that it does not know.
 
+mod codemode;
 mod error;
 mod fields;
 mod info;
@@ -11,6 +12,7 @@ mod outbound;
 mod outcome;
 mod request;
 
+pub use codemode::codemode_request_from_value;
 pub use error::{error_to_value, rehydrate};
 pub use info::Info;
 pub use invoke::{execution_id, invoke_call, invoke_options_from_value, invoke_options_to_value};

@@ -84,8 +84,7 @@ pub fn request_from_value(value: Value) -> Result<ExecuteRequest, ExecutorError>
         }
     }
     if let Some(value) = take(&mut members, "outbound") {
-        let expected = "\"default\", \"blocked\" or \"stub\"";
-        request.outbound = named("outbound", value, expected, OutboundMode::from_text)?;
+        request.outbound = outbound_from_value(value)?;
     }
     if let Some(value) = take(&mut members, "resultEncoding") {
         request.result_encoding = named("resultEncoding", value, "\"value\" or \"text\"", ResultEncoding::from_text)?;
@@ -95,7 +94,11 @@ pub fn request_from_value(value: Value) -> Result<ExecuteRequest, ExecutorError>
     Ok(request)
 }
 
-fn modules_from_value(value: Value) -> Result<BTreeMap<String, String>, ExecutorError> {
+pub(super) fn outbound_from_value(value: Value) -> Result<OutboundMode, ExecutorError> {
+    named("outbound", value, "\"default\", \"blocked\" or \"stub\"", OutboundMode::from_text)
+}
+
+pub(super) fn modules_from_value(value: Value) -> Result<BTreeMap<String, String>, ExecutorError> {
     let modules = object("modules", value)?.into_iter();
     modules
         .map(|(name, source)| {
@@ -122,7 +125,7 @@ fn provider_to_value(provider: &ProviderDescriptor) -> Value {
     Value::Object(members)
 }
 
-fn provider_from_value(position: usize, value: Value) -> Result<ProviderDescriptor, ExecutorError> {
+pub(super) fn provider_from_value(position: usize, value: Value) -> Result<ProviderDescriptor, ExecutorError> {
     let at = |name: &str| format!("providers[{position}].{name}");
     let mut members = object(&format!("providers[{position}]"), value)?;
     let name = take(&mut members, "name").ok_or_else(|| ExecutorError::invalid(at("name"), "is missing"))?;
