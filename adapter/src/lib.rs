@@ -33,6 +33,8 @@
 
 mod executor;
 mod forward;
+#[doc(hidden)]
+pub mod fuzz;
 mod normalize;
 mod plan;
 mod provider;

@@ -12,8 +12,11 @@ const SECONDS: u32 = 60;
 /// The share of `cargo xtask full`.
 const SMOKE_SECONDS: u32 = 20;
 
-/// The driver in `protocol/tests` that feeds generated input to the same functions.
-const SEEDED_TEST: &str = "fuzz";
+/// The drivers that feed generated input to the same functions: the arguments of `cargo test` for each.
+const SEEDED_TESTS: [&[&str]; 2] = [
+    &["--package", "codemode-protocol", "--test", "fuzz"],
+    &["--package", "codemode-adapter", "--lib", "normalize::tests::generated"],
+];
 
 pub(crate) fn smoke(repository: &Repository) -> Result<()> {
     fuzz(repository, SMOKE_SECONDS, &[])
@@ -44,12 +47,13 @@ fn fuzz(repository: &Repository, seconds: u32, targets: &[&str]) -> Result<()> {
     if let Some(reason) = obstacle(repository) {
         println!("cargo-fuzz cannot run here: {reason}");
         println!("the seeded drivers run for {seconds} s instead");
-        return process::run(
-            repository
-                .cargo()
-                .args(["test", "--package", "codemode-protocol", "--test", SEEDED_TEST, "--", "--nocapture"])
-                .env("FUZZ_SECONDS", seconds.to_string()),
-        );
+        for test in SEEDED_TESTS {
+            let seconds = seconds.to_string();
+            let mut driver = repository.cargo();
+            driver.arg("test").args(test).args(["--", "--nocapture"]).env("FUZZ_SECONDS", seconds);
+            process::run(&mut driver)?;
+        }
+        return Ok(());
     }
     for target in all.iter().filter(|target| targets.is_empty() || targets.contains(&target.as_str())) {
         process::run(nightly(repository).args(["fuzz", "run", target, "--", &format!("-max_total_time={seconds}")]))?;

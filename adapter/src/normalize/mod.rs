@@ -64,3 +64,8 @@ pub fn normalize_code(code: &str) -> String {
         return imports;
     }
 }
+
+/// Whether what was normalized is one function behind its imports, which is what an executor takes.
+pub(crate) fn is_one_function(normalized: &str) -> bool {
+    parse::shape(trim(separate_imports(normalized).body), &mut Budget::default()) == Shape::Arrow
+}

@@ -2,40 +2,50 @@
 
 use std::time::{Duration, Instant};
 
-use codemode_protocol::separate_imports;
 use oxc_ast::{AstKind, ast::Program};
 use oxc_ast_visit::Visit;
 
 use super::{
-    super::{
-        normalize_code,
-        parse::{Budget, Shape, shape, with_program},
-        scan::scan,
-    },
+    super::{parse::with_program, scan::scan},
     programs::{Choices, seeds},
 };
-use crate::space::trim;
+use crate::fuzz;
 
 const PROGRAMS: usize = 6_000;
 
+/// With `FUZZ_SECONDS` so long, and from there on other programs than the usual ones.
 #[test]
-fn generated_programs_become_fixed_points_in_bounded_time() {
+fn generated_programs_become_fixed_points() {
     let seeds = seeds();
     let mut choices = Choices::new(0x5eed);
-    let (mut longest, mut functions) = (Duration::ZERO, 0);
-    for _ in 0..PROGRAMS {
-        let code = choices.program(&seeds);
-        let start = Instant::now();
-        let normalized = normalize_code(&code);
-        longest = longest.max(start.elapsed());
-        // What breaks out of its wrap parses, but not as the one function that an executor takes.
-        if shape(trim(separate_imports(&normalized).body), &mut Budget::default()) == Shape::Arrow {
-            functions += 1;
-            assert_eq!(normalize_code(&normalized), normalized, "{code:?}");
-        }
-    }
-    assert!(functions > PROGRAMS / 3, "only {functions} of {PROGRAMS} are functions");
-    assert!(longest < Duration::from_secs(2), "one program took {longest:?}");
+    let mut functions = 0;
+    let programs =
+        for_each(PROGRAMS, || functions += usize::from(fuzz::normalizer(choices.program(&seeds).as_bytes())));
+    assert!(functions > programs / 3, "only {functions} of {programs} are functions");
+}
+
+#[test]
+fn damaged_programs_are_taken_as_well() {
+    let seeds = seeds();
+    let mut choices = Choices::new(0xdead);
+    for_each(PROGRAMS, || {
+        let mut code = choices.program(&seeds).into_bytes();
+        choices.damage_bytes(&mut code);
+        fuzz::normalizer(&code);
+    });
+}
+
+#[test]
+fn generated_names_become_identifiers_that_stay_as_they_are() {
+    let mut choices = Choices::new(0x7001);
+    for_each(PROGRAMS, || fuzz::tool_names(choices.tool_name().as_bytes()));
+}
+
+/// Does `case` so many times, or for `FUZZ_SECONDS`; gives how often.
+fn for_each(times: usize, mut case: impl FnMut()) -> usize {
+    let seconds = std::env::var("FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
+    let until = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    (0..).take_while(|done| until.map_or(*done < times, |until| Instant::now() < until)).map(|_| case()).count()
 }
 
 #[test]

@@ -76,6 +76,19 @@ impl Choices {
         text
     }
 
+    /// Some bytes of `text` taken away, put in or cut off, wherever that is.
+    pub(super) fn damage_bytes(&mut self, text: &mut Vec<u8>) {
+        for _ in 0..1 + self.below(3) {
+            let at = self.below(text.len() + 1);
+            match self.below(4) {
+                0 if at < text.len() => drop(text.remove(at)),
+                1 => text.truncate(at),
+                2 => text.insert(at, self.next() as u8),
+                _ => text.insert(at, self.of(DAMAGE).as_bytes()[0]),
+            }
+        }
+    }
+
     /// One tool name, of characters that matter to identifiers and some that do not.
     pub(super) fn tool_name(&mut self) -> String {
         if self.one_in(4) {
@@ -412,3 +425,5 @@ pub(super) fn seeds() -> Vec<String> {
         .expect("the recorded verdicts are JSON");
     cases.iter().filter_map(|case| case["code"].as_str().map(str::to_owned)).collect()
 }
+
+const DAMAGE: &[&str] = &["(", ")", "[", "{", "}", "`", "'", "/", "\\", "\n", ";", "=", ">", "#"];
