@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use codemode_protocol::LEAST_MEMORY_BYTES;
 
 use crate::{
-    run::{ToolSpec, Url},
+    run::{Dialect, ToolSpec, Url},
     settings::{Flags, Kind, Size, Time},
 };
 
@@ -47,9 +47,12 @@ pub(crate) struct Config {
 #[derive(Debug, Args)]
 #[command(after_long_help = RUN_HELP)]
 pub(crate) struct Run {
-    /// The program: a file holding one arrow function, or `-` for standard input
+    /// The program: a file holding one arrow function (see --dialect), or `-` for standard input
     #[arg(value_name = "FILE.js")]
     pub(crate) file: PathBuf,
+    /// What the program is: one arrow function, or what a model wrote for @cloudflare/codemode
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) dialect: Dialect,
     /// A tool: the program's `NS.NAME(...)` runs COMMAND by `sh -c`; may be repeated
     #[arg(long = "tool", value_name = "NS.NAME=COMMAND")]
     pub(crate) tools: Vec<ToolSpec>,
@@ -109,6 +112,14 @@ Tools:
   that carries the command's standard error. Commands run at the same time when the program calls them so.
   A command is stopped when the program is: when it runs out of time, is interrupted, or loses its executor. A command
   that the program did not wait for is waited for at the end.
+
+Dialects:
+  native: the file holds one arrow function, after static imports if there are any; nothing is rewritten.
+  codemode: the file holds what a model wrote for @cloudflare/codemode. A Markdown fence around it is taken off, bare
+  statements become a function that returns the last expression, a declared function is called. A tool NAME may have any
+  characters; the program calls it by the identifier that the dialect makes of it (list-issues is list_issues). The time
+  limit counts host calls too. Only console.log, .warn and .error are shown, as the dialect shows them, and with --json
+  the object is {result, error, logs}.
 
 Output:
   The result goes to standard output as JSON, log lines to standard error. What JSON cannot say is written as

@@ -45,7 +45,7 @@ pub(crate) async fn run(settings: Settings) -> Result<Status, Failure> {
         limits,
         node: settings.node.value,
         confinement: pool.status().confinement.active().map(str::to_owned).collect(),
-        features: ["modules", "handles", "outbound"].map(str::to_owned).to_vec(),
+        features: ["modules", "handles", "outbound", "codemode"].map(str::to_owned).to_vec(),
         readiness: Arc::new({
             let pool = pool.clone();
             move || if pool.status().ready { Ok(()) } else { Err("the pool has no zygote".into()) }

@@ -213,3 +213,60 @@ fn the_example_reports_on_a_repository() {
     assert_eq!(report["files"]["perType"], json!({".md": 1, ".rs": 1}));
     assert_eq!(report["busiest"]["folders"], json!({".": 1, "docs": 1}));
 }
+
+const RAW: &str = "```js\nconst found = await git.list_files({ of: 'x' });\nconsole.warn('care', found.length);\nconsole.info('not shown');\n({ found, last: found.at(-1) })\n```\n";
+
+#[test]
+fn what_a_model_wrote_runs_in_its_dialect() {
+    let tool = "git.list-files=printf '[\"a\",\"b\"]'";
+    let good = ended(&["run", "-", "--dialect", "codemode", "--tool", tool], RAW);
+    assert_eq!(good.code, Some(0), "{good:?}");
+    assert_eq!(value(&good.out), json!({"found": ["a", "b"], "last": "b"}));
+    assert_eq!(good.err, "[warn] care 2\n");
+    // The fence is a template string there, called as a function.
+    let native = ended(&["run", "-", "--json", "--tool", tool], RAW);
+    assert_eq!((native.code, &value(&native.out)["termination"]), (Some(1), &json!("threw")));
+
+    let object = ended(&["run", "-", "--dialect", "codemode", "--json", "--tool", tool], RAW);
+    let expected = json!({"result": {"found": ["a", "b"], "last": "b"}, "logs": ["[warn] care 2"]});
+    assert_eq!((object.code, value(&object.out)), (Some(0), expected));
+    let bad = ended(&["run", "-", "--dialect=codemode", "--json"], "console.log('one')\nthrow new Error('far')");
+    assert_eq!((bad.code, value(&bad.out)), (Some(1), json!({"error": "far", "logs": ["one"]})));
+    let shown = ended(&["run", "-", "--dialect=codemode"], "console.log('one')\nthrow new Error('far')");
+    assert_eq!((shown.code, shown.out.as_str(), shown.err.as_str()), (Some(1), "", "one\nerror: far\n"));
+}
+
+#[test]
+fn the_dialect_counts_host_calls_and_keeps_the_bounds_of_the_user() {
+    let slow = ["run", "-", "--dialect=codemode", "--json", "--timeout", "300", "--tool", "t.wait=sleep 60"];
+    let late = ended(&slow, "await t.wait()");
+    assert_eq!((late.code, value(&late.out)), (Some(1), json!({"error": "Execution timed out", "logs": []})));
+    let small = ["run", "-", "--dialect=codemode", "--json", "--memory-limit", "16000000"];
+    let large = ended(&small, "const all = []; for (;;) all.push(new Array(1000).fill(0));");
+    assert_eq!(large.code, Some(1));
+    assert!(value(&large.out)["error"].as_str().unwrap().contains("16000000"), "{}", large.out);
+}
+
+#[test]
+fn names_that_the_dialect_refuses_are_wrong_usage() {
+    for (tools, rule) in [
+        (&["--tool", "__logs.x=:"][..], "--tool: Provider name \"__logs\" is reserved"),
+        (&["--tool", "a.x-y=:", "--tool", "a.x.y=:"], "both sanitize to \"x_y\" in provider \"a\""),
+    ] {
+        let ended = ended(&[&["run", "-", "--dialect", "codemode"], tools].concat(), "1");
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(ended.err.contains(rule), "{}", ended.err);
+    }
+    assert_eq!(ended(&["run", "-", "--dialect", "lisp"], "1").code, Some(2));
+}
+
+#[test]
+fn a_daemon_runs_the_dialect_as_well() {
+    let daemon = Daemon::start(&["--warm", "1"]);
+    let args = ["run", "-", "--dialect", "codemode", "--url", &daemon.url, "--tool", "git.list-files=printf '[1]'"];
+    let good = ended(&args, RAW);
+    assert_eq!((good.code, value(&good.out)), (Some(0), json!({"found": [1], "last": 1})));
+    assert_eq!(good.err, "[warn] care 1\n");
+    let (status, _) = daemon.stop(libc::SIGTERM);
+    assert_eq!(status.code(), Some(0));
+}

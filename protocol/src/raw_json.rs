@@ -9,9 +9,7 @@ use crate::capnweb::{JsString, reader::Reader};
 /// A text that is no JSON counts as no array: whoever reads it next says what is wrong.
 pub fn first_element(json: &str) -> Option<&str> {
     let mut reader = Reader::new(json, usize::MAX);
-    if reader.peek().is_none() {
-        return None;
-    }
+    reader.peek()?;
     if !reader.eat(b'[') {
         return Some(json);
     }

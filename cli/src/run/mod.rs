@@ -1,6 +1,7 @@
 //! `run`: one program, its tools, its result.
 
 mod command;
+mod dialect;
 mod output;
 mod spec;
 mod tools;
@@ -8,13 +9,18 @@ mod tools;
 use std::{fs, io::Read, path::Path, sync::Arc, time::Duration};
 
 use codemode_client::RemoteExecutor;
-use codemode_protocol::{ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, Limits, Outcome, TimeBound};
+use codemode_protocol::{
+    CodemodeRequest, ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, Limits, Outcome, TimeBound,
+};
 use codemode_sandbox::{PoolExecutor, PoolOptions};
 use futures_util::future::{Either, select};
 use tokio::time::timeout;
 
-pub(crate) use self::spec::{ToolSpec, Url};
-use self::{output::Report, tools::CommandTools};
+pub(crate) use self::{
+    dialect::Dialect,
+    spec::{ToolSpec, Url},
+};
+use self::{dialect::Program, output::Report, tools::CommandTools};
 use crate::{
     args,
     exit::{Failure, Status},
@@ -45,12 +51,12 @@ async fn attempt(args: args::Run) -> Result<Status, Failure> {
         memory_fits("--memory-limit", bytes, machine::memory()).map_err(Failure::usage)?;
     }
     let limits = limits(&args);
-    let request = request(&args, &limits)?;
+    let program = program(&args, &limits)?;
     // After the program is read: a read of the terminal blocks, and a signal has to end it.
     let mut interrupted = signals::interruption()?;
     let tools = CommandTools::new(args.tools, limits.call_result_bytes);
-    let host =
-        Host { dispatch: (!request.providers.is_empty()).then(|| Arc::new(tools.clone()) as _), ..Host::default() };
+    let dispatch = (!program.request().providers.is_empty()).then(|| Arc::new(tools.clone()) as _);
+    let (request, host, read) = program.into_parts(Host { dispatch, ..Host::default() });
     let report = Report { json: args.json, file: &args.file };
     let work = async {
         match &args.url {
@@ -78,8 +84,9 @@ async fn attempt(args: args::Run) -> Result<Status, Failure> {
         say("interrupted");
         return Ok(Status::Interrupted);
     };
-    let status = report.ended(&ended);
-    if !ended.as_ref().is_ok_and(|outcome| outcome.termination.leaves_calls()) {
+    let leaves_calls = ended.as_ref().is_ok_and(|outcome| outcome.termination.leaves_calls());
+    let status = report.ended(&ended.map(read));
+    if !leaves_calls {
         // Nobody is there any more who could use what they do.
         stop(&tools).await;
     }
@@ -116,21 +123,31 @@ fn limits(args: &args::Run) -> Limits {
     limits
 }
 
-fn request(args: &args::Run, limits: &Limits) -> Result<ExecuteRequest, Failure> {
-    let request = ExecuteRequest {
-        providers: spec::providers(&args.tools).map_err(|error| Failure::usage(format!("--tool: {error}")))?,
-        timeout: args.timeout.map_or(TimeBound::Default, TimeBound::Milliseconds),
-        // One bound on time is enough for a person.
-        cpu_time: TimeBound::Ceiling,
-        memory_limit: args.memory_limit,
-        ..ExecuteRequest::new(program(&args.file, limits.code_bytes)?)
+fn program(args: &args::Run, limits: &Limits) -> Result<Program, Failure> {
+    let tool_failure = |error| Failure::usage(format!("--tool: {error}"));
+    let providers = spec::providers(&args.tools).map_err(tool_failure)?;
+    let timeout = args.timeout.map_or(TimeBound::Default, TimeBound::Milliseconds);
+    let code = source(&args.file, limits.code_bytes)?;
+    let program = match args.dialect {
+        Dialect::Native => Program::Native(ExecuteRequest {
+            providers,
+            timeout,
+            // One bound on time is enough for a person.
+            cpu_time: TimeBound::Ceiling,
+            memory_limit: args.memory_limit,
+            ..ExecuteRequest::new(code)
+        }),
+        Dialect::Codemode => {
+            let request = CodemodeRequest { code, providers, timeout, ..CodemodeRequest::default() };
+            Program::codemode(request, args.memory_limit).map_err(tool_failure)?
+        }
     };
-    request.validate(limits).map_err(|error| Failure::usage(error.message))?;
-    Ok(request)
+    program.request().validate(limits).map_err(|error| Failure::usage(error.message))?;
+    Ok(program)
 }
 
 /// Reads the program, which may take `bound` bytes.
-fn program(file: &Path, bound: u64) -> Result<String, Failure> {
+fn source(file: &Path, bound: u64) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     let enough = bound.saturating_add(1);
     // How large it is, where the system says so without reading it all.
@@ -155,7 +172,7 @@ fn program(file: &Path, bound: u64) -> Result<String, Failure> {
     let program = String::from_utf8(bytes)
         .map_err(|error| Failure::usage(format!("{name} must be UTF-8 text: {}", error.utf8_error())))?;
     if program.trim().is_empty() {
-        return Err(Failure::usage(format!("{name} is empty; it must hold one arrow function")));
+        return Err(Failure::usage(format!("{name} is empty; it must hold a program")));
     }
     Ok(program)
 }

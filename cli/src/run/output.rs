@@ -8,7 +8,7 @@ use codemode_protocol::{
     wire,
 };
 
-use super::status_of;
+use super::{dialect::Ended, status_of};
 use crate::{
     exit::Status,
     json::Json,
@@ -25,36 +25,34 @@ pub(crate) struct Report<'a> {
 
 impl Report<'_> {
     /// Reports how a run ended and says how the process ends.
-    pub(crate) fn ended(&self, ended: &Result<Outcome, ExecutorError>) -> Status {
-        let status = match ended {
-            Ok(outcome) if outcome.error.is_none() => Status::Success,
-            Ok(_) => Status::Program,
-            Err(failure) => status_of(failure),
+    pub(crate) fn ended(&self, ended: &Result<Ended, ExecutorError>) -> Status {
+        let (error, status) = match ended {
+            Ok(Ended::Native(outcome)) => (outcome.error.as_ref(), Status::Success),
+            Ok(Ended::Codemode(result)) => (result.error.as_ref(), Status::Success),
+            Err(failure) => (None, status_of(failure)),
         };
-        let shown = match ended {
-            _ if self.json => object(ended),
-            Ok(outcome) => {
-                lines(&outcome.logs);
-                if let Some(error) = &outcome.error {
-                    say(format_args!("error: {}", Harmless(error)));
-                    self.place(outcome.error_details.as_ref());
-                    return status;
-                }
-                result(outcome)
-            }
+        let status = error.map_or(status, |_| Status::Program);
+        if self.json {
+            return delivered(&object(ended), status);
+        }
+        match ended {
+            Ok(Ended::Native(outcome)) => lines(&outcome.logs),
+            // The dialect has put the level into the line.
+            Ok(Ended::Codemode(result)) => result.logs.iter().flatten().for_each(|line| say(Harmless(line))),
             Err(failure) => {
                 lines(&failure.logs);
                 say(Harmless(&failure.to_string()));
                 return status;
             }
-        };
-        match deliver(Json(&shown)) {
-            Ok(()) => status,
-            Err(lost) => {
-                say(lost);
-                Status::Infrastructure
-            }
         }
+        if let Some(error) = error {
+            say(format_args!("error: {}", Harmless(error)));
+            if let Ok(Ended::Native(outcome)) = ended {
+                self.place(outcome.error_details.as_ref());
+            }
+            return status;
+        }
+        delivered(&result(ended), status)
     }
 
     fn place(&self, details: Option<&ErrorDetails>) {
@@ -63,6 +61,17 @@ impl Report<'_> {
             say(Harmless(stack.trim_end()));
         } else if let (Some(line), column) = (details.line, details.column.unwrap_or(1)) {
             say(format_args!("    at {}:{line}:{column}", self.file.display()));
+        }
+    }
+}
+
+/// Prints what was asked for; output that is lost is a failure of its own.
+fn delivered(shown: &Value, status: Status) -> Status {
+    match deliver(Json(shown)) {
+        Ok(()) => status,
+        Err(lost) => {
+            say(lost);
+            Status::Infrastructure
         }
     }
 }
@@ -76,17 +85,22 @@ fn lines(logs: &[LogLine]) {
     }
 }
 
-fn result(outcome: &Outcome) -> Value {
+fn result(ended: &Result<Ended, ExecutorError>) -> Value {
+    let encoded = match ended {
+        Ok(Ended::Native(outcome)) => outcome.result.as_ref(),
+        Ok(Ended::Codemode(result)) => result.result.as_ref(),
+        Err(_) => None,
+    };
     // A result was checked when it came, so it decodes; there is none only when there is an error.
-    outcome.result.as_ref().and_then(|result| result.decode().ok()).unwrap_or_default()
+    encoded.and_then(|encoded| encoded.decode().ok()).unwrap_or_default()
 }
 
-fn object(ended: &Result<Outcome, ExecutorError>) -> Value {
+fn object(ended: &Result<Ended, ExecutorError>) -> Value {
+    let mut members = Object::new();
     match ended {
-        Ok(outcome) => {
-            let mut members = Object::new();
+        Ok(Ended::Native(outcome)) => {
             if outcome.error.is_none() {
-                members.insert("result", result(outcome));
+                members.insert("result", result(ended));
             }
             let rest = Outcome { result: None, ..outcome.clone() };
             if let Value::Object(rest) = wire::outcome_to_value(rest, ResultEncoding::Value) {
@@ -94,11 +108,16 @@ fn object(ended: &Result<Outcome, ExecutorError>) -> Value {
                     members.insert(name, member);
                 }
             }
-            Value::Object(members)
         }
-        Err(failure) => {
-            let members = [("executorError", wire::error_to_value(failure.clone()))];
-            Value::Object(members.into_iter().collect())
+        Ok(Ended::Codemode(outcome)) => {
+            match &outcome.error {
+                None => members.insert("result", result(ended)),
+                Some(error) => members.insert("error", Value::from(error.as_str())),
+            }
+            let lines = outcome.logs.iter().flatten().map(|line| Value::from(line.as_str()));
+            members.insert("logs", Value::Array(lines.collect()));
         }
+        Err(failure) => members.insert("executorError", wire::error_to_value(failure.clone())),
     }
+    Value::Object(members)
 }
