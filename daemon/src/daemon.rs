@@ -12,12 +12,13 @@ use codemode_protocol::{CancelSource, CancelToken, ErrorCode, ExecutorError, Lim
 use codemode_transport::Connection;
 use tokio::sync::watch;
 
-use crate::Config;
+use crate::{Config, codemode::Normalizer};
 
 /// State shared by the listener and every session.
 pub(crate) struct Daemon<E> {
     executor: E,
     config: Config,
+    normalizer: Normalizer,
     draining: CancelSource,
     /// Raised when the drain is over and running programs have to end.
     stop: CancelSource,
@@ -37,6 +38,7 @@ impl<E> Daemon<E> {
         Self {
             executor,
             config,
+            normalizer: Normalizer::new(),
             draining: CancelSource::new(),
             stop: CancelSource::new(),
             running: watch::Sender::new(0),
@@ -55,6 +57,10 @@ impl<E> Daemon<E> {
 
     pub(crate) fn limits(&self) -> &Limits {
         &self.config.limits
+    }
+
+    pub(crate) fn normalizer(&self) -> &Normalizer {
+        &self.normalizer
     }
 
     /// What `info()` answers.

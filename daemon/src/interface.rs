@@ -45,6 +45,10 @@ impl<E: Executor> Interface<E> {
         Caller { tenant: None, session: self.session }
     }
 
+    pub(crate) fn daemon(&self) -> &Daemon<E> {
+        &self.daemon
+    }
+
     /// Names the session's connection, which exists only after its main object. To be called before the session runs.
     pub(crate) fn connect(&self, connection: Connection) {
         // Set once: a session has one connection.
@@ -68,6 +72,7 @@ impl<E: Executor> Interface<E> {
             method::CANCEL => self.cancel(args).map_err(wire::error_to_value),
             method::EXECUTE => self.execute(args, cancel).await.map_err(wire::error_to_value),
             method::INVOKE_HANDLE => self.invoke_handle(args, cancel).await.map_err(wire::error_to_value),
+            method::CODEMODE => self.codemode(args, cancel).await.map_err(wire::error_to_value),
             method::CLOSE_HANDLES => self.close_handles(args).await.map_err(wire::error_to_value),
             other => Err(wire::error_to_value(unavailable(other))),
         }
@@ -139,7 +144,7 @@ impl<E: Executor> Interface<E> {
 
     /// Runs what `start` begins under the name `id`, until the executor answers, or until the call is released, the run
     /// cancelled or the daemon stopped.
-    async fn run<R>(
+    pub(crate) async fn run<R>(
         &self,
         id: &str,
         lent: Lent,
@@ -199,13 +204,17 @@ impl<E: Executor> Interface<E> {
 }
 
 /// What the peer lends for one run.
-struct Lent {
+pub(crate) struct Lent {
     dispatch: Option<Stub>,
     outbound: Option<Stub>,
 }
 
 impl Lent {
-    fn check(mode: OutboundMode, dispatch: Value, outbound: Value) -> Result<Self, ExecutorError> {
+    /// Checks what was lent against the mode of the run.
+    ///
+    /// # Errors
+    /// `INVALID_REQUEST`, naming what is there and should not be, or the other way round.
+    pub(crate) fn check(mode: OutboundMode, dispatch: Value, outbound: Value) -> Result<Self, ExecutorError> {
         let lent = Self { dispatch: function("dispatch", dispatch)?, outbound: function("outbound", outbound)? };
         match (mode, lent.outbound.is_some()) {
             (OutboundMode::Stub, false) => {

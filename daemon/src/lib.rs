@@ -33,6 +33,7 @@
 //! # }
 //! ```
 
+mod codemode;
 mod daemon;
 mod dispatch;
 mod guard;

@@ -49,7 +49,7 @@ test('the version and what the server is can be read', async () => {
   assert.equal(info.server, 'codemoded');
   assert.equal(info.limits.timeout, 60_000);
   assert.ok(Array.isArray(info.confinement));
-  assert.deepEqual(info.features, ['modules', 'handles', 'outbound']);
+  assert.deepEqual(info.features, ['modules', 'handles', 'outbound', 'codemode']);
 });
 
 test('values of every kind arrive as what they were', async () => {
