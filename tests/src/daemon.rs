@@ -30,8 +30,16 @@ impl Daemon {
     /// # Panics
     /// When it does not come up, or prints something else than the one line.
     pub fn start_with(options: &[&str]) -> Self {
+        Self::start_at("127.0.0.1:0", options)
+    }
+
+    /// A daemon at this `HOST:PORT`, with further options of `serve`.
+    ///
+    /// # Panics
+    /// As [`start_with`](Self::start_with).
+    pub fn start_at(address: &str, options: &[&str]) -> Self {
         let mut child = Command::new(binary())
-            .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(["serve", "--listen", address])
             .args(options)
             .env("CODEMODED_LOG", "error")
             .stdin(Stdio::null())

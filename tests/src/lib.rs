@@ -4,6 +4,7 @@
 //! The tests are in `tests/`, those of the JavaScript client in `js/`.
 
 pub mod daemon;
+pub mod haproxy;
 pub mod peer;
 pub mod processes;
 pub mod programs;

@@ -7,6 +7,7 @@
 mod bench;
 mod compat;
 mod fuzz;
+mod haproxy;
 mod node;
 mod process;
 mod repository;

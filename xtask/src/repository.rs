@@ -63,6 +63,11 @@ impl Repository {
         cargo_in(&self.root)
     }
 
+    /// Where things are built.
+    pub(crate) fn target(&self) -> &Path {
+        &self.target
+    }
+
     /// A binary of the workspace, once it is built.
     pub(crate) fn binary(&self, profile: &str, name: &str) -> PathBuf {
         self.target.join(profile).join(name)

@@ -5,7 +5,7 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::{
-    bench, compat, fuzz, node, process,
+    bench, compat, fuzz, haproxy, node, process,
     repository::Repository,
     steps::{self, Step},
     tidy,
@@ -13,11 +13,12 @@ use crate::{
 
 /// Everything is built in one profile and one target folder: `build` makes the binary and the test executables with
 /// the same features, so that `tests` compiles nothing again.
-const TEST: [Step; 9] = [
+const TEST: [Step; 10] = [
     Step { name: "tidy", run: tidy::run },
     Step { name: "formatting", run: formatting },
     Step { name: "lints", run: lints },
     Step { name: "node packages", run: node_packages },
+    Step { name: "load balancer", run: haproxy::fetch },
     Step { name: "build", run: build },
     Step { name: "tests", run: tests },
     Step { name: "figures under load", run: figures },
@@ -70,7 +71,8 @@ fn tests(repository: &Repository) -> Result<()> {
         repository
             .cargo()
             .args(["test", "--workspace"])
-            .env("CODEMODE_TEST_BIN", repository.binary("debug", "codemoded")),
+            .env("CODEMODE_TEST_BIN", repository.binary("debug", "codemoded"))
+            .envs(haproxy::program(repository).map(|program| ("CODEMODE_HAPROXY", program))),
     )
 }
 
