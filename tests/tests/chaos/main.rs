@@ -2,6 +2,8 @@
 //!
 //! `CODEMODE_CHAOS_SECONDS` says how long (a few seconds without it), `CODEMODE_CHAOS_SEED` which choices are made.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod harm;
 mod load;
 /// The proxy of the client's own tests, of which this one needs a part.
