@@ -1,19 +1,28 @@
 //! The Web surface against the standards, against Node, and under attack. Data and its formats: folder `web`.
 #![allow(missing_docs, unreachable_pub, dead_code, clippy::print_stdout, clippy::print_stderr)]
 
+use std::time::{Duration, Instant};
+
 #[path = "web/check.rs"]
 mod check;
+#[path = "web/data.rs"]
+mod data;
 #[path = "web/page.rs"]
 mod page;
+#[path = "web/urls.rs"]
+mod urls;
 #[path = "../src/guest/web/mod.rs"]
 mod web;
 
 use check::{check_cases, compare_with_node};
+use data::check_data;
 use page::{Host, Page};
+// Where `urls.rs` looks for them, in a fuzz target too.
+use web::{address, pattern};
 
 macro_rules! tests {
-    ($($name:ident: $check:ident($argument:literal);)*) => {
-        $(#[test] fn $name() { $check($argument) })*
+    ($($name:ident: $check:ident($($argument:literal),*);)*) => {
+        $(#[test] fn $name() { $check($($argument),*) })*
     };
 }
 
@@ -26,6 +35,8 @@ tests! {
     streams_follow_the_standard: check_cases("cases/streams.txt");
     fetch_and_its_types_follow_the_standard: check_cases("cases/fetch.txt");
     cryptography_follows_the_standard: check_cases("cases/crypto.txt");
+    urls_and_their_parameters_follow_the_standard: check_cases("cases/url.txt");
+    url_patterns_follow_the_standard: check_cases("cases/urlpattern.txt");
     damaged_input_is_read_or_refused: check_cases("cases/random.txt");
     globals_look_as_they_should: check_cases("cases/globals.txt");
     hostile_programs_change_nothing_but_their_own_objects: check_cases("cases/hostile.txt");
@@ -36,6 +47,39 @@ tests! {
     streams_do_as_node: compare_with_node("streams");
     fetch_and_its_types_do_as_node: compare_with_node("fetch");
     base64_does_as_node: compare_with_node("base64");
+    urls_do_as_node: compare_with_node("url");
+    url_search_params_do_as_node: compare_with_node("urlsearchparams");
+
+    urls_pass_the_data_of_their_crate: check_data("urls", "url", "tests/urltestdata.json");
+    url_setters_pass_the_data_of_their_crate: check_data("setters", "url", "tests/setters_tests.json");
+    url_patterns_pass_the_data_of_their_crate: check_data("patterns", "urlpattern", "src/testdata/urlpatterntestdata.json");
+}
+
+/// A fixed number of seeds, or `FUZZ_SECONDS` of them.
+#[test]
+fn no_text_breaks_addresses_or_patterns() {
+    let seconds = std::env::var("FUZZ_SECONDS").ok().map(|seconds| seconds.parse().expect("a number of seconds"));
+    let end = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    for seed in (0..).take_while(|seed| end.map_or(*seed < 20_000, |end| Instant::now() < end)) {
+        let text = urls::generated(seed);
+        let held = std::panic::catch_unwind(|| urls::hold(&text));
+        assert!(held.is_ok(), "seed {seed}: {text:?}");
+    }
+}
+
+#[test]
+fn an_address_that_would_not_fit_is_refused_before_it_is_parsed() {
+    let page = Page::with(Host { charge: |bytes| bytes < 1 << 20, ..Host::default() });
+    for body in [
+        "return new URL('https://h/' + 'é'.repeat(1 << 19))",
+        "return URL.canParse('https://h/' + 'é'.repeat(1 << 19))",
+        "const u = new URL('https://h/'); u.hash = 'é'.repeat(1 << 19)",
+        "return new URLSearchParams({ a: 'é'.repeat(1 << 19) }).toString()",
+        "return new URLSearchParams('a=' + '%41'.repeat(1 << 19))",
+        "return new URLPattern({}).test('https://h/' + 'é'.repeat(1 << 19))",
+    ] {
+        assert_eq!(page.outcome(body), "!RangeError", "{body}");
+    }
 }
 
 #[test]

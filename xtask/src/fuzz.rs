@@ -13,9 +13,10 @@ const SECONDS: u32 = 60;
 const SMOKE_SECONDS: u32 = 20;
 
 /// The drivers that feed generated input to the same functions: the arguments of `cargo test` for each.
-const SEEDED_TESTS: [&[&str]; 2] = [
+const SEEDED_TESTS: [&[&str]; 3] = [
     &["--package", "codemode-protocol", "--test", "fuzz"],
     &["--package", "codemode-adapter", "--lib", "normalize::tests::generated"],
+    &["--package", "codemode-sandbox", "--test", "web", "no_text_breaks_addresses_or_patterns"],
 ];
 
 pub(crate) fn smoke(repository: &Repository) -> Result<()> {

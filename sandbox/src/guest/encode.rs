@@ -10,6 +10,7 @@ use super::json::push_number;
 use super::output::{Output, Padding};
 use super::state::State;
 use super::views::{Binary, BinaryKind};
+use super::web;
 
 /// What a result may be.
 #[derive(Clone, Copy, Debug)]
@@ -297,7 +298,33 @@ impl Walk<'_> {
         if let Some(binary) = Binary::of(self.state, &value) {
             return self.binary(&binary);
         }
+        if let Some(href) = self.href(&value)? {
+            return self.url(&href);
+        }
         self.open(value)
+    }
+
+    /// The address of a value that is a URL inside, whatever it looks like.
+    fn href(&self, value: &Val) -> Js<Option<Val>> {
+        let cx = self.state.cx;
+        let ctx = cx.ctx();
+        // SAFETY: a live value of this context, whose new reference goes to the new owner.
+        let value = unsafe { rquickjs::Value::from_raw(ctx.clone(), value.clone().into_raw()) };
+        // An error of the binding is an exception that is pending.
+        let href = web::url_href(&ctx, &value).map_err(|_| Pending)?;
+        // SAFETY: a live value, of which a new reference is made.
+        href.map(|href| cx.own(unsafe { rquickjs::qjs::JS_DupValue(cx.0, href.as_raw()) })).transpose()
+    }
+
+    fn url(&mut self, href: &Val) -> Result<(), Stop> {
+        // A receiver drops its whole session over an address that it cannot read.
+        if !std::str::from_utf8(href.text()?.bytes()).is_ok_and(|href| web::address::can_parse(href, None)) {
+            return Err(Stop::Refused("is a URL that cannot be read back".into()));
+        }
+        self.out.push("[\"url\",");
+        self.string(href)?;
+        self.out.push("]");
+        Ok(())
     }
 
     fn function(&mut self, value: &Val) -> Result<(), Stop> {

@@ -57,6 +57,7 @@ pub fn compare_with_node(api: &str) {
     assert!(stale.is_empty(), "{api}: listed differences that are none: {stale:?}");
 }
 
-fn folder() -> PathBuf {
+/// Where the data of these tests is.
+pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/web")
 }

@@ -21,4 +21,5 @@ for (const source of sources) {
   const outcome = await Promise.race([drive(program), stalled]);
   process.stdout.write(`${JSON.stringify([source, outcome])}\n`);
 }
-process.exit(0);
+// Not before all is written: a pipe takes it bit by bit.
+process.stdout.write("", () => process.exit(0));

@@ -55,6 +55,38 @@ fn every_kind_of_value_has_its_encoding() {
 }
 
 #[test]
+fn a_url_is_told_by_what_it_is_inside() {
+    check_results(&[
+        ("() => new URL('https://\u{e9}.example/a b?q=1#h')", "[\"url\",\"https://xn--9ca.example/a%20b?q=1#h\"]"),
+        (
+            "() => ({ a: [new URL('a:b'), { u: URL.parse('c:d') }] })",
+            "{\"a\":[[[\"url\",\"a:b\"],{\"u\":[\"url\",\"c:d\"]}]]}",
+        ),
+        ("() => { const u = new URL('a:?x'); u.searchParams.append('y', '1'); return u }", "[\"url\",\"a:?x=&y=1\"]"),
+        ("() => Object.setPrototypeOf(new URL('a:b'), null)", "[\"url\",\"a:b\"]"),
+        ("() => Object.setPrototypeOf(new URL('a:b'), Object.prototype)", "[\"url\",\"a:b\"]"),
+        (
+            "() => new (class extends URL { get href() { return 1 } toString() { return 2 } own = 3 })('a:b')",
+            "[\"url\",\"a:b\"]",
+        ),
+        (
+            "() => { Object.defineProperty(URL.prototype, 'href', { get() { throw 1 } }); globalThis.URL = 1; return [] }",
+            "[[]]",
+        ),
+        // What only looks like one.
+        (
+            "() => [new URL('a:b'), Object.create(URL.prototype, { href: { value: 'x', enumerable: true } })][1]",
+            "{\"href\":\"x\"}",
+        ),
+        ("() => { new URL('a:b'); return { __proto__: URL.prototype, [Symbol.toStringTag]: 'URL' } }", "{}"),
+        (
+            "() => [new Proxy(new URL('a:b'), {}), new URLSearchParams('a=1'), new URL('a:b').searchParams]",
+            "[[{},{},{}]]",
+        ),
+    ]);
+}
+
+#[test]
 fn binary_values_keep_their_kind_and_their_visible_bytes() {
     check_results(&[
         ("() => new Uint8Array([1, 2, 3])", "[\"bytes\",\"AQID\"]"),

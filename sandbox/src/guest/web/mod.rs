@@ -6,21 +6,22 @@
 //! `primordials.js`), so a program that patches prototypes changes nothing but its own objects.
 //!
 //! To add an API: a script in `js/` that is listed in [`SCRIPTS`] behind what it uses, natives in `native/`, cases and a
-//! corpus in `tests/web/`. `webidl.js` has what makes a class look as Web IDL wants. Two members of `lib` are looked up
-//! when they are needed and may be left by a later script: `isURLSearchParams(value)` and `searchParamsText(value)`.
+//! corpus in `tests/web/`. `webidl.js` has what makes a class look as Web IDL wants.
 //!
 //! What a run needs of its own (time origin, pending timers) lives in [`Web`], and [`reset_for_run`] makes it new.
 
+pub(crate) mod address;
 mod compiler;
 mod holes;
 mod native;
+pub(crate) mod pattern;
 mod script;
 mod timer_queue;
 
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use rquickjs::{Ctx, Function, JsLifetime, Object, Result};
+use rquickjs::{Ctx, Function, JsLifetime, Object, Result, Value};
 
 use compiler::{Compiled, Script};
 use holes::Holes;
@@ -46,6 +47,10 @@ pub(crate) struct Web<'js> {
     timers: RefCell<TimerQueue>,
     /// Calls the callback of a timer.
     fire: Function<'js>,
+    /// The address of a value that is a URL; undefined for any other.
+    url_href: Function<'js>,
+    /// Whether this run has made a URL.
+    urls: Cell<bool>,
     origin: Cell<Instant>,
     /// Milliseconds since the epoch at the origin.
     origin_epoch: Cell<f64>,
@@ -93,6 +98,8 @@ fn make<'js>(ctx: &Ctx<'js>, host: WebHost<'js>) -> Result<()> {
     let web = Web {
         timers: RefCell::default(),
         fire: lib.get("fireTimer")?,
+        url_href: lib.get("urlHref")?,
+        urls: Cell::new(false),
         origin: Cell::new(Instant::now()),
         origin_epoch: Cell::new(epoch_ms()),
         charge: host.charge,
@@ -106,6 +113,7 @@ fn make<'js>(ctx: &Ctx<'js>, host: WebHost<'js>) -> Result<()> {
 pub(crate) fn reset_for_run(ctx: &Ctx<'_>) {
     if let Some(web) = ctx.userdata::<Web<'_>>() {
         web.timers.replace(TimerQueue::default());
+        web.urls.set(false);
         web.origin.set(Instant::now());
         web.origin_epoch.set(epoch_ms());
     }
@@ -135,6 +143,24 @@ pub(crate) fn fire_timer(ctx: &Ctx<'_>) -> Result<bool> {
     Ok(true)
 }
 
+/// The address of a value that is a `URL`, whatever its prototype and its members say; `None` for any other. Runs no code
+/// of the program.
+///
+/// # Errors
+/// The engine's exception when memory runs out.
+pub(crate) fn url_href<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<Value<'js>>> {
+    let href = {
+        let Some(web) = ctx.userdata::<Web<'_>>() else { return Ok(None) };
+        // A result may have a million objects: nobody is asked about them when none can be a URL.
+        if !web.urls.get() {
+            return Ok(None);
+        }
+        web.url_href.clone()
+    };
+    let href: Value<'js> = href.call((value.clone(),))?;
+    Ok(href.is_string().then_some(href))
+}
+
 fn epoch_ms() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64() * 1000.0
 }
@@ -160,6 +186,9 @@ const SCRIPTS: &[Script] = scripts![
     "writable.js",
     "pipe.js",
     "transform.js",
+    "urlsearchparams.js",
+    "url.js",
+    "urlpattern.js",
     "headers.js",
     "blob.js",
     "formdata.js",

@@ -29,7 +29,7 @@
         const { type, bytes } = lib.writeMultipart(value);
         return { __proto__: null, body: newBody(bytes), type };
       }
-      if (lib.isURLSearchParams?.(value)) {
+      if (lib.isURLSearchParams(value)) {
         return { __proto__: null, body: newBody(native.utf8Encode(lib.searchParamsText(value))), type: "application/x-www-form-urlencoded;charset=UTF-8" };
       }
     }

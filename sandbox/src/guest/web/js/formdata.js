@@ -195,14 +195,8 @@
   lib.readUrlencoded = (bytes) => {
     const data = new FormData();
     const entries = slots(data);
-    const parts = split(utf8Raw(bytes), "&");
-    for (let i = 0; i < parts.length; i++) {
-      if (parts[i] === "") continue;
-      const equals = indexOf(parts[i], "=");
-      const key = equals === -1 ? parts[i] : slice(parts[i], 0, equals);
-      const value = equals === -1 ? "" : slice(parts[i], equals + 1);
-      append(entries, { __proto__: null, key: native.formDecode(key), value: native.formDecode(value) });
-    }
+    const parsed = lib.parseUrlencoded(utf8Raw(bytes));
+    for (let i = 0; i < parsed.length; i++) append(entries, parsed[i]);
     return data;
   };
   const utf8Raw = (bytes) => native.decodeOnce("utf-8", false, true, arrayBuffer(bytes), arrayOffset(bytes), arrayBytes(bytes));

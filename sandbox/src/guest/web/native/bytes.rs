@@ -102,6 +102,21 @@ impl Drop for Held {
     }
 }
 
+/// Runs `read` over a well-formed string, once there is room for `copies` of it.
+///
+/// # Errors
+/// The engine's out-of-memory, or [`charge`]'s refusal.
+pub(super) fn with_text<T>(
+    ctx: &Ctx<'_>,
+    string: rquickjs::String<'_>,
+    copies: usize,
+    read: impl FnOnce(&str) -> T,
+) -> Result<T> {
+    let text = string.to_cstring()?;
+    charge(ctx, text.as_str().len().saturating_mul(copies))?;
+    Ok(read(text.as_str()))
+}
+
 /// The UTF-16 code units of a string.
 ///
 /// # Errors

@@ -7,6 +7,8 @@ mod kinds;
 mod net;
 mod text;
 mod time;
+mod url;
+mod url_pattern;
 
 use rquickjs::{Ctx, Object, Result};
 
@@ -22,5 +24,7 @@ pub(super) fn functions<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     kinds::add(ctx, &natives)?;
     net::add(ctx, &natives)?;
     hash::add(ctx, &natives)?;
+    url::add(ctx, &natives)?;
+    url_pattern::add(ctx, &natives)?;
     Ok(natives)
 }

@@ -12,7 +12,6 @@ pub(super) fn add<'js>(ctx: &Ctx<'js>, natives: &Object<'js>) -> Result<()> {
     natives.set("networkOff", codemode_protocol::text::NETWORK_OFF)?;
     natives.set("address", Function::new(ctx.clone(), address)?)?;
     natives.set("dataUrl", Function::new(ctx.clone(), data_url)?)?;
-    natives.set("formDecode", Function::new(ctx.clone(), form_decode)?)?;
     natives.set("findBytes", Function::new(ctx.clone(), find_bytes)?)
 }
 
@@ -61,7 +60,8 @@ fn strip_base64(mime: &str) -> Option<&str> {
     mime[..at].trim_end_matches(' ').strip_suffix(';')
 }
 
-fn percent_decode(text: &[u8]) -> Vec<u8> {
+/// Infra's percent-decoding.
+pub(super) fn percent_decode(text: &[u8]) -> Vec<u8> {
     let digit = |at: usize| text.get(at).and_then(|byte| char::from(*byte).to_digit(16));
     let mut decoded = Vec::with_capacity(text.len());
     let mut at = 0;
@@ -78,11 +78,6 @@ fn percent_decode(text: &[u8]) -> Vec<u8> {
         }
     }
     decoded
-}
-
-/// `formDecode(text) -> text`: a name or a value of application/x-www-form-urlencoded.
-fn form_decode(text: String) -> String {
-    String::from_utf8_lossy(&percent_decode(text.replace('+', " ").as_bytes())).into_owned()
 }
 
 /// `findBytes(buffer, offset, length, needle) -> index | -1`, counted from `offset`.

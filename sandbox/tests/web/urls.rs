@@ -1,0 +1,140 @@
+//! What must hold of addresses and patterns, whatever a program passes. Fuzzing drives it by coverage, a test from seeds.
+
+use std::borrow::Cow;
+
+use urlpattern::quirks::StringOrInit;
+
+use crate::{address, pattern};
+
+/// Four texts, one a line: an address, its base, what setters are given, and which parts of a pattern are.
+pub fn hold(data: &str) {
+    let mut lines = data.split('\n');
+    let mut next = || lines.next().unwrap_or_default();
+    let (input, base, value, kind) = (next(), next(), next(), next());
+    for base in [None, Some(base)] {
+        let Some(url) = address::parse(input, base) else { continue };
+        shown(&url);
+        for (member, _) in address::parts(&url).into_iter().chain([("query", "")]) {
+            if let Some(changed) = address::set(url.as_str(), member, value) {
+                shown(&changed);
+            }
+        }
+    }
+    let base = kind.len().is_multiple_of(3).then_some(base);
+    let asks = |source: &str| Ok::<_, ()>(source.len().is_multiple_of(2));
+    let texts = [input, base.unwrap_or_default(), value, kind];
+    let mut index = 0;
+    let init = pattern::record(|_| {
+        index += 1;
+        Ok::<_, ()>((kind.len() >> (index % 4) & 1 == 1).then(|| texts[index % 4].to_owned()))
+    });
+    let init = init.expect("no error is made");
+    for given in [StringOrInit::String(Cow::Borrowed(input)), StringOrInit::Init(init)] {
+        let given = || pattern::Given { input: given.clone(), base };
+        if let Ok(Ok(compiled)) = pattern::compile(given(), kind.len().is_multiple_of(2), asks) {
+            assert!(compiled.pathname.regexp_string.starts_with('^') && compiled.pathname.regexp_string.ends_with('$'));
+        }
+        let _ = pattern::components(given());
+    }
+}
+
+/// All parts can be read, and the whole is an address again.
+fn shown(url: &url::Url) {
+    let _ = address::origin(url);
+    for (name, text) in address::parts(url) {
+        assert!(text.is_ascii(), "{name} of {url}: {text}");
+    }
+    // The crate's setters do not keep a path that begins with "//" apart from a host.
+    assert!(!url.has_host() || address::can_parse(url.as_str(), None), "{url}");
+}
+
+/// A text for [`hold`], the same for a seed everywhere.
+pub fn generated(seed: u64) -> String {
+    // SplitMix64.
+    let mut state = seed;
+    let mut below = |count: usize| {
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((mixed ^ (mixed >> 31)) % count as u64) as usize
+    };
+    let mut text = String::new();
+    for line in 0..4 {
+        if line > 0 {
+            text.push('\n');
+        }
+        for _ in 0..below(9) {
+            text.push_str(PIECES[below(PIECES.len())]);
+        }
+    }
+    text
+}
+
+const PIECES: &[&str] = &[
+    "http",
+    "https",
+    "file",
+    "foo",
+    "data",
+    "blob:",
+    "javascript:",
+    ":",
+    "/",
+    "//",
+    "\\",
+    "?",
+    "#",
+    "@",
+    "[",
+    "]",
+    "[::1]",
+    "(",
+    ")",
+    "{",
+    "}",
+    "*",
+    "+",
+    "\\",
+    ":a",
+    ":\u{e9}",
+    "(?",
+    "(?:",
+    "(a|b)",
+    ".",
+    "..",
+    "%2e",
+    "%",
+    "%41",
+    "%zz",
+    "1.2.3.4",
+    "0x7f",
+    "80",
+    ":80",
+    "99999",
+    "\u{e9}",
+    "\u{1F600}",
+    "\u{ad}",
+    "xn--",
+    "xn--9ca",
+    "\t",
+    "\r",
+    " ",
+    "\0",
+    "|",
+    "C|",
+    "C:",
+    "^",
+    "<",
+    "a",
+    "Z",
+    "_",
+    "-",
+    "&",
+    "=",
+    "\u{fffd}",
+    "\u{200d}",
+    "/.//",
+    "\u{ff0e}",
+    "\u{ff0f}",
+    "\u{3002}",
+];
