@@ -1,7 +1,7 @@
 //! Addresses and patterns as programs pass them.
 #![no_main]
 
-#[path = "../../sandbox/src/guest/web/address.rs"]
+#[path = "../../sandbox/src/guest/web/address/mod.rs"]
 mod address;
 #[path = "../../sandbox/tests/web/urls.rs"]
 mod hold;

@@ -318,7 +318,7 @@ impl Walk<'_> {
 
     fn url(&mut self, href: &Val) -> Result<(), Stop> {
         // A receiver drops its whole session over an address that it cannot read.
-        if !std::str::from_utf8(href.text()?.bytes()).is_ok_and(|href| web::address::can_parse(href, None)) {
+        if !std::str::from_utf8(href.text()?.bytes()).is_ok_and(|href| url::Url::parse(href).is_ok()) {
             return Err(Stop::Refused("is a URL that cannot be read back".into()));
         }
         self.out.push("[\"url\",");

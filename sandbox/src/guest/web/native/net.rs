@@ -4,29 +4,29 @@ use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use rquickjs::{Ctx, Function, Object, Result, Value};
-use url::Url;
 
+use super::super::address;
 use super::bytes;
 
 pub(super) fn add<'js>(ctx: &Ctx<'js>, natives: &Object<'js>) -> Result<()> {
     natives.set("networkOff", codemode_protocol::text::NETWORK_OFF)?;
-    natives.set("address", Function::new(ctx.clone(), address)?)?;
+    natives.set("address", Function::new(ctx.clone(), absolute)?)?;
     natives.set("dataUrl", Function::new(ctx.clone(), data_url)?)?;
     natives.set("findBytes", Function::new(ctx.clone(), find_bytes)?)
 }
 
 /// `address(input, base) -> {href, scheme, origin, hash, credentials} | undefined`: an absolute URL, if it is one. An
 /// empty base is none.
-fn address<'js>(ctx: Ctx<'js>, input: String, base: String) -> Result<Option<Object<'js>>> {
-    let base = (!base.is_empty()).then(|| Url::parse(&base)).transpose();
-    let Ok(Ok(url)) = base.map(|base| Url::options().base_url(base.as_ref()).parse(&input)) else { return Ok(None) };
+fn absolute<'js>(ctx: Ctx<'js>, input: String, base: String) -> Result<Option<Object<'js>>> {
+    let base = (!base.is_empty()).then_some(base.as_str());
+    let Some(address) = address::parse(&input, base) else { return Ok(None) };
     let parts = Object::new(ctx)?;
     parts.set_prototype(None)?;
-    parts.set("href", url.as_str())?;
-    parts.set("scheme", url.scheme())?;
-    parts.set("origin", url.origin().ascii_serialization())?;
-    parts.set("hash", url.fragment().map(|fragment| format!("#{fragment}")).unwrap_or_default())?;
-    parts.set("credentials", !url.username().is_empty() || url.password().is_some())?;
+    parts.set("href", address.href())?;
+    parts.set("scheme", address.scheme())?;
+    parts.set("origin", address.origin())?;
+    parts.set("hash", address.fragment().map(|fragment| format!("#{fragment}")).unwrap_or_default())?;
+    parts.set("credentials", address.has_credentials())?;
     Ok(Some(parts))
 }
 

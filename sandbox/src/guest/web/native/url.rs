@@ -2,8 +2,9 @@
 //! getters show.
 
 use rquickjs::{Ctx, Function, Object, Result, String as Text};
-use url::{Url, form_urlencoded};
+use url::form_urlencoded;
 
+use super::super::address::Address;
 use super::super::{Web, address};
 use super::bytes::with_text;
 
@@ -50,13 +51,13 @@ fn with_base<'js, T>(
     })?
 }
 
-fn record<'js>(ctx: &Ctx<'js>, url: &Url) -> Result<Object<'js>> {
+fn record<'js>(ctx: &Ctx<'js>, url: &Address) -> Result<Object<'js>> {
     let record = Object::new(ctx.clone())?;
     record.set_prototype(None)?;
-    for (name, text) in address::parts(url) {
+    for (name, text) in url.parts() {
         record.set(name, text)?;
     }
-    record.set("origin", address::origin(url))?;
+    record.set("origin", url.origin())?;
     match url.query() {
         Some(query) => record.set("query", query)?,
         None => record.set("query", rquickjs::Null)?,
@@ -76,5 +77,6 @@ fn form_encode<'js>(ctx: Ctx<'js>, text: Text<'js>) -> Result<String> {
     with_text(&ctx, text, COPIES, |text| form_urlencoded::byte_serialize(text.as_bytes()).collect())
 }
 
-/// How many times its size a text takes at most while a native works on it: every byte may become three, twice.
-const COPIES: usize = 6;
+/// How many times its size a text takes at most while a native works on it: four as code points, and every byte may
+/// become three in the address, in its parts, and in the whole.
+const COPIES: usize = 16;
