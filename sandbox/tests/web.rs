@@ -49,6 +49,11 @@ tests! {
     base64_does_as_node: compare_with_node("base64");
     urls_do_as_node: compare_with_node("url");
     url_search_params_do_as_node: compare_with_node("urlsearchparams");
+    buffer_does_as_node: compare_with_node("buffer");
+    path_does_as_node: compare_with_node("path");
+    util_does_as_node: compare_with_node("util");
+    emitters_and_timers_do_as_node: compare_with_node("emitter");
+    node_crypto_does_as_node: compare_with_node("nodecrypto");
 
     urls_pass_the_data_of_their_crate: check_data("urls", "url", "tests/urltestdata.json");
     url_setters_pass_the_data_of_their_crate: check_data("setters", "url", "tests/setters_tests.json");

@@ -10,41 +10,41 @@ use super::js::{Cx, Js, Kind, Val, answer, arguments, lossy};
 use super::state::{State, state};
 use crate::frame::{LogBounds, encode_log};
 
-/// What a method does with its line.
+/// What a method writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Line {
-    /// Writes it.
-    Always,
-    /// Writes it when the first argument is false.
-    Unless,
-    /// Only changes what a terminal would show.
+    /// Its arguments by `String()`, joined by one space: all that some readers of logs keep, so nothing else touches it.
+    Plain,
+    /// What the Web surface's script makes of the arguments, if it makes anything.
+    Rendered,
+    /// Nothing: it only changes what a terminal would show.
     Never,
 }
 
 /// Every method, in the order of its number.
 const METHODS: &[(&CStr, LogLevel, Line)] = &[
-    (c"log", LogLevel::Log, Line::Always),
-    (c"info", LogLevel::Info, Line::Always),
-    (c"debug", LogLevel::Debug, Line::Always),
-    (c"warn", LogLevel::Warn, Line::Always),
-    (c"error", LogLevel::Error, Line::Always),
-    (c"assert", LogLevel::Info, Line::Unless),
+    (c"log", LogLevel::Log, Line::Plain),
+    (c"info", LogLevel::Info, Line::Plain),
+    (c"debug", LogLevel::Debug, Line::Plain),
+    (c"warn", LogLevel::Warn, Line::Plain),
+    (c"error", LogLevel::Error, Line::Plain),
+    (c"assert", LogLevel::Info, Line::Rendered),
     (c"clear", LogLevel::Info, Line::Never),
-    (c"count", LogLevel::Info, Line::Always),
-    (c"countReset", LogLevel::Info, Line::Never),
-    (c"dir", LogLevel::Info, Line::Always),
-    (c"dirxml", LogLevel::Info, Line::Always),
-    (c"group", LogLevel::Info, Line::Always),
-    (c"groupCollapsed", LogLevel::Info, Line::Always),
-    (c"groupEnd", LogLevel::Info, Line::Never),
+    (c"count", LogLevel::Info, Line::Rendered),
+    (c"countReset", LogLevel::Info, Line::Rendered),
+    (c"dir", LogLevel::Info, Line::Rendered),
+    (c"dirxml", LogLevel::Info, Line::Rendered),
+    (c"group", LogLevel::Info, Line::Rendered),
+    (c"groupCollapsed", LogLevel::Info, Line::Rendered),
+    (c"groupEnd", LogLevel::Info, Line::Rendered),
     (c"profile", LogLevel::Info, Line::Never),
     (c"profileEnd", LogLevel::Info, Line::Never),
-    (c"table", LogLevel::Info, Line::Always),
-    (c"time", LogLevel::Info, Line::Never),
-    (c"timeEnd", LogLevel::Info, Line::Always),
-    (c"timeLog", LogLevel::Info, Line::Always),
+    (c"table", LogLevel::Info, Line::Rendered),
+    (c"time", LogLevel::Info, Line::Rendered),
+    (c"timeEnd", LogLevel::Info, Line::Rendered),
+    (c"timeLog", LogLevel::Info, Line::Rendered),
     (c"timeStamp", LogLevel::Info, Line::Never),
-    (c"trace", LogLevel::Info, Line::Always),
+    (c"trace", LogLevel::Info, Line::Rendered),
 ];
 
 /// What is left of the console's bounds.
@@ -129,19 +129,31 @@ fn write(state: &State, number: c_int, args: &[qjs::JSValue]) -> Js<()> {
     let Some((name, level, line)) = usize::try_from(number).ok().and_then(|number| METHODS.get(number)) else {
         return Ok(());
     };
-    let mut args: Vec<Val> = args.iter().map(|arg| state.cx.borrow(*arg)).collect();
-    if *line == Line::Unless && !args.is_empty() {
-        let condition = args.remove(0);
-        // SAFETY: a live value; no guest code runs.
-        if unsafe { qjs::JS_ToBool(state.cx.0, condition.raw()) } != 0 {
-            return Ok(());
+    let name = name.to_str().unwrap_or_default();
+    let message = match line {
+        Line::Never => return Ok(()),
+        Line::Plain => {
+            let args: Vec<Val> = args.iter().map(|arg| state.cx.borrow(*arg)).collect();
+            Some(render(state, &args)?)
         }
-    }
-    let message = render(state, &args)?;
-    if *line != Line::Never {
-        state.logs.write(state, *level, name.to_str().unwrap_or_default(), &message);
+        Line::Rendered => rendered(state, name, args)?,
+    };
+    if let Some(message) = message {
+        state.logs.write(state, *level, name, &message);
     }
     Ok(())
+}
+
+/// What the script makes of the arguments; no more of it than a line can hold.
+fn rendered(state: &State, method: &str, args: &[qjs::JSValue]) -> Js<Option<String>> {
+    let cx = state.cx;
+    let raw = super::web::console_text(&cx.ctx(), method, args);
+    let text = cx.own(raw)?;
+    if text.is_undefined() {
+        return Ok(None);
+    }
+    let room = i32::try_from(state.logs.bounds.get().line_bytes.saturating_add(1)).unwrap_or(i32::MAX);
+    Ok(Some(state.captured.prefix(cx, &text, room)?.to_text()?))
 }
 
 /// All arguments by `String()`, joined by one space. What is beyond the line's bound is converted, for its effects and

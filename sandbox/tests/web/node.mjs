@@ -10,6 +10,7 @@ process.on("unhandledRejection", () => {});
 process.on("uncaughtException", () => {});
 // Timers of AbortSignal.timeout do not keep Node alive.
 setInterval(() => {}, 1000);
+const lines = [];
 for (const source of sources) {
   const stalled = new Promise((resolve) => setTimeout(resolve, 2000, "!stalled").unref());
   let program;
@@ -19,7 +20,7 @@ for (const source of sources) {
     throw new Error(`${source}: ${error}`);
   }
   const outcome = await Promise.race([drive(program), stalled]);
-  process.stdout.write(`${JSON.stringify([source, outcome])}\n`);
+  lines.push(`${JSON.stringify([source, outcome])}\n`);
 }
-// Not before all is written: a pipe takes it bit by bit.
-process.stdout.write("", () => process.exit(0));
+// Only when all is written: a pipe may take it in pieces.
+process.stdout.write(lines.join(""), () => process.exit(0));

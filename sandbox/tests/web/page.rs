@@ -1,8 +1,9 @@
 //! A plain engine with the Web surface, for tests: evaluates a program and drives jobs and timers until it settles.
 
+use std::ffi::CStr;
 use std::time::{Duration, Instant};
 
-use rquickjs::{CatchResultExt, Context, Ctx, Function, Promise, Runtime, Value};
+use rquickjs::{CatchResultExt, Context, Ctx, Function, Promise, Runtime, Value, qjs};
 
 use crate::web;
 
@@ -38,6 +39,11 @@ impl Page {
         context.with(|ctx| {
             let fetch = host.fetch.map(|source| ctx.eval::<Function<'_>, _>(source).expect("the test's fetch"));
             let host = web::WebHost { charge: host.charge, used: None, fetch };
+            // SAFETY: a live runtime; the function keeps to the engine's interface.
+            unsafe {
+                let runtime = qjs::JS_GetRuntime(ctx.as_raw().as_ptr());
+                qjs::JS_SetModuleLoaderFunc(runtime, None, Some(load), std::ptr::null_mut());
+            }
             web::install(&ctx, host).catch(&ctx).unwrap_or_else(|error| panic!("install: {error}"));
         });
         Self { context, runtime }
@@ -73,6 +79,22 @@ impl Page {
         self.runtime.run_gc();
         self.runtime.memory_usage().malloc_size
     }
+}
+
+/// Loads Node's modules; there are no others.
+unsafe extern "C" fn load(
+    raw: *mut qjs::JSContext,
+    name: *const std::ffi::c_char,
+    _: *mut std::ffi::c_void,
+) -> *mut qjs::JSModuleDef {
+    // SAFETY: the engine passes its context and a C string.
+    let (ctx, name) = unsafe { (Ctx::from_raw(std::ptr::NonNull::new(raw).expect("a context")), CStr::from_ptr(name)) };
+    let known = name.to_str().is_ok_and(|name| web::NODE_MODULES.contains(&name));
+    if !known {
+        let _ = rquickjs::Exception::throw_message(&ctx, "No such module");
+        return std::ptr::null_mut();
+    }
+    web::node_module(&ctx, name)
 }
 
 fn settle(ctx: &Ctx<'_>, promise: &Promise<'_>, patience: Duration) -> Option<String> {

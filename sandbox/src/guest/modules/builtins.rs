@@ -1,18 +1,17 @@
 //! The modules that exist without the caller's doing.
 
-/// The source of the builtin module `name`, which begins with `node:`.
-pub(super) fn builtin(name: &str) -> Option<&'static str> {
-    BUILTINS.iter().find(|(known, _)| *known == name).map(|(_, source)| *source)
+use crate::guest::web::NODE_MODULES;
+
+/// Whether `name`, with its `node:`, is a builtin module. Those have no source: the Web surface makes them.
+pub(super) fn is_builtin(name: &str) -> bool {
+    NODE_MODULES.contains(&name)
 }
 
 /// The name of the builtin module that a specifier means, with or without `node:`.
 pub(super) fn builtin_name(specifier: &str) -> Option<&'static str> {
     let bare = specifier.strip_prefix(PREFIX).unwrap_or(specifier);
-    BUILTINS.iter().map(|(name, _)| *name).find(|name| name.strip_prefix(PREFIX) == Some(bare))
+    NODE_MODULES.iter().copied().find(|name| name.strip_prefix(PREFIX) == Some(bare))
 }
-
-/// Names and sources. They import nothing but each other.
-const BUILTINS: &[(&str, &str)] = &[];
 
 const PREFIX: &str = "node:";
 

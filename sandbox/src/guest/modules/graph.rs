@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 
-use super::builtins::{builtin, builtin_name, is_node_name};
+use super::builtins::{builtin_name, is_builtin, is_node_name};
 use crate::guest::program::{FILE, PROXY_FILE};
 
 /// The caller's modules.
@@ -29,7 +29,7 @@ struct Module {
 /// What a name of the engine's stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Found<'a> {
-    /// The caller's key, or the builtin's name.
+    /// The caller's key.
     pub(super) key: &'a str,
     pub(super) source: &'a str,
 }
@@ -63,14 +63,7 @@ impl Graph {
     /// # Errors
     /// There is none: the specifier as it was resolved.
     pub(super) fn resolve(&self, importer: &str, specifier: &str) -> Result<&str, String> {
-        let importer = match self.by_name.get(importer) {
-            Some(at) => self.modules[*at].key.as_str(),
-            // What is built in sees only its like.
-            None if builtin(importer).is_some() => {
-                return builtin_name(specifier).ok_or_else(|| specifier.to_owned());
-            }
-            None => "",
-        };
+        let importer = self.by_name.get(importer).map_or("", |at| self.modules[*at].key.as_str());
         let own = |key: &str| self.by_key.get(key).map(|at| self.modules[*at].name.as_str());
         if let Some(name) = own(specifier) {
             return Ok(name);
@@ -88,15 +81,10 @@ impl Graph {
         Err(if is_node_name(specifier) { format!("node:{specifier}") } else { path })
     }
 
-    /// The module that the engine calls `name`.
-    pub(super) fn find<'a>(&'a self, name: &'a str) -> Option<Found<'a>> {
-        match self.by_name.get(name) {
-            Some(at) => {
-                let Module { key, source, .. } = &self.modules[*at];
-                Some(Found { key, source })
-            }
-            None => builtin(name).map(|source| Found { key: name, source }),
-        }
+    /// The caller's module that the engine calls `name`.
+    pub(super) fn find(&self, name: &str) -> Option<Found<'_>> {
+        let Module { key, source, .. } = &self.modules[*self.by_name.get(name)?];
+        Some(Found { key, source })
     }
 
     /// Has the module that the engine calls `name` loaded afresh the next time: it gets a new name.
@@ -111,7 +99,7 @@ impl Graph {
         let key = self.modules[at].key.as_str();
         let ours = |name: &str| {
             let harness = [FILE, PROXY_FILE].map(CStr::to_bytes).contains(&name.as_bytes());
-            harness || builtin(name).is_some()
+            harness || is_builtin(name)
         };
         let mut name = key.to_owned();
         while ours(&name) || self.by_name.contains_key(&name) || (name != key && self.by_key.contains_key(&name)) {
@@ -183,7 +171,8 @@ mod tests {
             ("program.js", "nope.js", Err("nope.js")),
             ("lib/a.js", "./nope.js", Err("lib/nope.js")),
             ("lib/a.js", "lodash", Err("lib/lodash")),
-            ("lib/a.js", "path", Err("node:path")),
+            ("lib/a.js", "path", Ok("node:path")),
+            ("lib/a.js", "vm", Err("node:vm")),
             ("lib/a.js", "node:vm", Err("node:vm")),
             ("program.js", "fs/promises", Err("node:fs/promises")),
             ("program.js", "https://esm.sh/lodash", Err("https:/esm.sh/lodash")),

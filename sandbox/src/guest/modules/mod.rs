@@ -15,6 +15,7 @@ use super::errors;
 use super::js::{Cx, Js, Kind, Pending, Val};
 use super::program::FILE;
 use super::state::{State, state};
+use super::web;
 use graph::Graph;
 
 /// The modules of a run.
@@ -57,7 +58,12 @@ impl Modules {
     }
 
     /// Compiles the module that the engine calls `name`, and by the engine's doing all that it imports.
-    fn load(&self, state: &State, name: &CStr) -> Js<Val> {
+    fn load(&self, state: &State, name: &CStr) -> Js<*mut qjs::JSModuleDef> {
+        if name.to_str().is_ok_and(builtins::is_builtin) {
+            // No key of the caller's is given a builtin's name.
+            let module = web::node_module(&state.cx.ctx(), name);
+            return if module.is_null() { Err(Pending) } else { Ok(module) };
+        }
         let depth = self.depth.get();
         self.depth.set(depth + 1);
         let loaded = self.compile(state, name);
@@ -74,7 +80,8 @@ impl Modules {
                 batch.iter().for_each(|name| graph.forget(name));
             }
         }
-        loaded
+        // The context holds the module; the value was one more reference.
+        loaded.map(|module| definition(&module))
     }
 
     fn compile(&self, state: &State, name: &CStr) -> Js<Val> {
@@ -213,8 +220,7 @@ unsafe extern "C" fn load(
     // SAFETY: the engine passes a C string.
     let name = unsafe { CStr::from_ptr(name) };
     let state = state();
-    // The context holds the module; the value was one more reference.
-    state.modules.load(state, name).map_or(std::ptr::null_mut(), |module| definition(&module))
+    state.modules.load(state, name).unwrap_or(std::ptr::null_mut())
 }
 
 /// Refuses every import attribute: there is nothing but JavaScript.

@@ -7,29 +7,106 @@ use super::harness::{run, run_spec, spec};
 #[test]
 fn every_method_writes_a_line_of_its_level() {
     let methods = [
-        ("log", LogLevel::Log),
-        ("info", LogLevel::Info),
-        ("debug", LogLevel::Debug),
-        ("warn", LogLevel::Warn),
-        ("error", LogLevel::Error),
-        ("table", LogLevel::Info),
-        ("group", LogLevel::Info),
-        ("groupCollapsed", LogLevel::Info),
-        ("count", LogLevel::Info),
-        ("dir", LogLevel::Info),
-        ("dirxml", LogLevel::Info),
-        ("timeEnd", LogLevel::Info),
-        ("timeLog", LogLevel::Info),
-        ("trace", LogLevel::Info),
+        ("log", LogLevel::Log, "log"),
+        ("info", LogLevel::Info, "info"),
+        ("debug", LogLevel::Debug, "debug"),
+        ("warn", LogLevel::Warn, "warn"),
+        ("error", LogLevel::Error, "error"),
+        ("table", LogLevel::Info, "table"),
+        ("count", LogLevel::Info, "count: 1"),
+        ("dir", LogLevel::Info, "dir"),
+        ("dirxml", LogLevel::Info, "dirxml"),
+        ("timeEnd", LogLevel::Info, "Timer 'timeEnd' does not exist"),
+        ("timeLog", LogLevel::Info, "Timer 'timeLog' does not exist"),
+        ("group", LogLevel::Info, "group"),
+        ("groupCollapsed", LogLevel::Info, "  groupCollapsed"),
     ];
-    let calls: String = methods.iter().map(|(method, _)| format!("console.{method}('{method}');")).collect();
+    let calls: String = methods.iter().map(|(method, ..)| format!("console.{method}('{method}');")).collect();
     let ran = run(&format!(
         "() => {{ {calls} console.assert(false, 'assert'); console.assert(true, 'no'); console.groupEnd() }}"
     ));
     let mut expected: Vec<(LogLevel, String, String)> =
-        methods.iter().map(|(method, level)| (*level, (*method).into(), (*method).into())).collect();
-    expected.push((LogLevel::Info, "assert".into(), "assert".into()));
+        methods.iter().map(|(method, level, line)| (*level, (*method).into(), (*line).into())).collect();
+    expected.push((LogLevel::Info, "assert".into(), "    Assertion failed: assert".into()));
     assert_eq!(ran.logs, expected);
+}
+
+#[test]
+fn methods_without_a_level_of_their_own_write_what_a_reader_can_use() {
+    let cases: [(&str, &[&str]); 14] = [
+        (
+            "console.table([{ a: 1, b: 'x' }, { a: 22 }])",
+            &["\
+┌─────────┬────┬─────┐
+│ (index) │ a  │ b   │
+├─────────┼────┼─────┤
+│ 0       │ 1  │ 'x' │
+│ 1       │ 22 │     │
+└─────────┴────┴─────┘"],
+        ),
+        (
+            "console.table([{ a: 1, b: 2 }], ['b'])",
+            &["\
+┌─────────┬───┐
+│ (index) │ b │
+├─────────┼───┤
+│ 0       │ 2 │
+└─────────┴───┘"],
+        ),
+        (
+            "console.table(new Map([['k', { v: 1 }]]))",
+            &["\
+┌───────────────────┬─────┬──────────┐
+│ (iteration index) │ Key │ Values   │
+├───────────────────┼─────┼──────────┤
+│ 0                 │ 'k' │ { v: 1 } │
+└───────────────────┴─────┴──────────┘"],
+        ),
+        ("console.table(5, 6)", &["5 6"]),
+        (
+            "console.group('a', 1); console.count(); console.table([]); console.log('plain'); console.groupEnd(); console.count()",
+            &[
+                "a 1",
+                "  default: 1",
+                "  ┌─────────┐\n  │ (index) │\n  ├─────────┤\n  └─────────┘",
+                "plain",
+                "default: 2",
+            ],
+        ),
+        ("console.group(); console.groupEnd(); console.groupEnd(); console.count('x')", &["x: 1"]),
+        (
+            "console.count('x'); console.count('x'); console.countReset('x'); console.count('x')",
+            &["x: 1", "x: 2", "x: 1"],
+        ),
+        ("console.assert(0); console.assert('')", &["Assertion failed", "Assertion failed"]),
+        ("console.dir({ a: { b: { c: {} } } }, { depth: 0 })", &["{ a: [Object] }"]),
+        ("console.dirxml('x', [1])", &["x [ 1 ]"]),
+        ("console.timeStamp('x'); console.clear(); console.profile(); console.profileEnd()", &[]),
+        ("console.time('t'); console.timeEnd('t'); console.timeEnd('t')", &["", "Timer 't' does not exist"]),
+        (
+            "Array.prototype.join = String.prototype.slice = null; Array.prototype[Symbol.iterator] = null; console.table([[1]])",
+            &["\
+┌─────────┬───┐
+│ (index) │ 0 │
+├─────────┼───┤
+│ 0       │ 1 │
+└─────────┴───┘"],
+        ),
+        ("const cycle = []; cycle.push(cycle); console.dir(cycle)", &["<ref *1> [ [Circular *1] ]"]),
+    ];
+    for (calls, expected) in cases {
+        let ran = run(&format!("() => {{ {calls} }}"));
+        let mut lines = ran.lines();
+        if let Some(first) = lines.first_mut()
+            && calls.contains("timeEnd")
+        {
+            assert!(first.starts_with("t: ") && first.ends_with("ms"), "{first}");
+            *first = "";
+        }
+        assert_eq!(lines, expected, "{calls}");
+    }
+    let ran = run("() => { const caller = () => console.trace('here', 1); caller() }");
+    assert!(ran.lines()[0].starts_with("Trace: here 1\n    at "), "{:?}", ran.lines());
 }
 
 #[test]

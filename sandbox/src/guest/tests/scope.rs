@@ -75,7 +75,7 @@ fn the_scope_is_strict_module_code_without_names_of_ours() {
         ("async () => typeof api", "\"object\""),
         (
             "async () => Object.keys(globalThis).sort().join(' ')",
-            "\"atob btoa clearImmediate clearInterval clearTimeout fetch global navigator origin performance \
+            "\"Buffer atob btoa clearImmediate clearInterval clearTimeout crypto fetch global navigator origin performance process \
              reportError scheduler self setImmediate setInterval setTimeout structuredClone\"",
         ),
         ("async function main() { return main.name }", "\"main\""),

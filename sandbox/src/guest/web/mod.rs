@@ -10,10 +10,17 @@
 //!
 //! What a run needs of its own (time origin, pending timers) lives in [`Web`], and [`reset_for_run`] makes it new.
 
+macro_rules! scripts {
+    ($($name:literal),* $(,)?) => {
+        &[$(Script { name: concat!("web/", $name), source: include_str!(concat!("js/", $name)) }),*]
+    };
+}
+
 pub(crate) mod address;
 mod compiler;
 mod holes;
 mod native;
+mod node;
 pub(crate) mod pattern;
 mod script;
 mod timer_queue;
@@ -21,10 +28,11 @@ mod timer_queue;
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use rquickjs::{Ctx, Function, JsLifetime, Object, Result, Value};
+use rquickjs::{Array, Ctx, Error, Function, JsLifetime, Object, Result, Value, qjs};
 
 use compiler::{Compiled, Script};
 use holes::Holes;
+pub(crate) use node::{NODE_MODULES, node_module};
 pub(crate) use timer_queue::{TimerId, TimerQueue};
 
 /// What the engine lends to the Web surface.
@@ -55,9 +63,15 @@ pub(crate) struct Web<'js> {
     /// Milliseconds since the epoch at the origin.
     origin_epoch: Cell<f64>,
     charge: fn(usize) -> bool,
+    /// Finds the exports of one of Node's modules.
+    node_module: Function<'js>,
+    /// Says what a method of the console writes.
+    console_text: Function<'js>,
+    /// Bytecode of the late scripts, in their order.
+    late_scripts: Vec<Box<[u8]>>,
 }
 
-// SAFETY: the only lifetime inside is that of the function, and `Changed` differs in nothing else.
+// SAFETY: the only lifetime inside is that of the functions, and `Changed` differs in nothing else.
 unsafe impl<'js> JsLifetime<'js> for Web<'js> {
     type Changed<'to> = Web<'to>;
 }
@@ -103,6 +117,9 @@ fn make<'js>(ctx: &Ctx<'js>, host: WebHost<'js>) -> Result<()> {
         origin: Cell::new(Instant::now()),
         origin_epoch: Cell::new(epoch_ms()),
         charge: host.charge,
+        node_module: lib.get("nodeModule")?,
+        console_text: lib.get("consoleText")?,
+        late_scripts: Compiled::new(node::LATE_SCRIPTS)?.iter().map(Box::from).collect(),
     };
     // Nothing can be reading the store: no guest code has run and natives borrow it only while they run.
     let _ = ctx.store_userdata(web);
@@ -161,14 +178,25 @@ pub(crate) fn url_href<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option
     Ok(href.is_string().then_some(href))
 }
 
-fn epoch_ms() -> f64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64() * 1000.0
+/// The text that a method of the console writes for its arguments: a string, undefined when it writes nothing, or the
+/// mark of an exception that is pending.
+pub(crate) fn console_text(ctx: &Ctx<'_>, method: &str, args: &[qjs::JSValue]) -> qjs::JSValue {
+    let text = || -> Result<Value<'_>> {
+        let render = ctx.userdata::<Web<'_>>().map(|web| web.console_text.clone()).ok_or(Error::Unknown)?;
+        let list = Array::new(ctx.clone())?;
+        for (at, arg) in args.iter().enumerate() {
+            // SAFETY: a live value of this context; the new reference is the array's.
+            let arg = unsafe { Value::from_raw(ctx.clone(), qjs::JS_DupValue(ctx.as_raw().as_ptr(), *arg)) };
+            list.set(at, arg)?;
+        }
+        render.call((method, list))
+    };
+    // SAFETY: the reference is given to the caller.
+    text().map_or(qjs::JS_EXCEPTION, |text| unsafe { qjs::JS_DupValue(ctx.as_raw().as_ptr(), text.as_raw()) })
 }
 
-macro_rules! scripts {
-    ($($name:literal),* $(,)?) => {
-        &[$(Script { name: concat!("web/", $name), source: include_str!(concat!("js/", $name)) }),*]
-    };
+fn epoch_ms() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64() * 1000.0
 }
 
 /// In the order in which they run: each may use what the ones before it left on `lib`.
@@ -197,4 +225,9 @@ const SCRIPTS: &[Script] = scripts![
     "request.js",
     "fetch.js",
     "crypto.js",
+    "node/errors.js",
+    "node/buffer.js",
+    "node/numbers.js",
+    "node/modules.js",
+    "node/process.js",
 ];

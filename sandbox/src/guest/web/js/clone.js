@@ -10,7 +10,7 @@
     viewBuffer, viewOffset, viewBytes,
   } = lib;
   const { put } = lib.native;
-  const regexpSource = getterOf(RegExp.prototype, "source");
+  const regexpSource = (lib.regexpSource = getterOf(RegExp.prototype, "source"));
   const regexpFlags = [["d", "hasIndices"], ["g", "global"], ["i", "ignoreCase"], ["m", "multiline"], ["s", "dotAll"], ["u", "unicode"], ["v", "unicodeSets"], ["y", "sticky"]];
   for (let i = 0; i < regexpFlags.length; i++) regexpFlags[i] = { letter: regexpFlags[i][0], isSet: getterOf(RegExp.prototype, regexpFlags[i][1]) };
   const errorClasses = { __proto__: null };
@@ -119,11 +119,11 @@
       put(copy, key, type === "object" || type === "function" || type === "symbol" ? clone(item, memory, moved) : item);
     }
   };
-  const flagsOf = (value) => {
+  const flagsOf = (lib.flagsOf = (value) => {
     let flags = "";
     for (let i = 0; i < regexpFlags.length; i++) if (regexpFlags[i].isSet(value)) flags += regexpFlags[i].letter;
     return flags;
-  };
+  });
 
   // Entries are taken before any of them is cloned: getters may change the collection meanwhile.
   const cloneMap = (value, memory, moved) => {

@@ -219,6 +219,13 @@
         }
       };
       lib.isEventTarget = (value) => isObject(value) && #listeners in value;
+      // The callbacks for events of a type, as an array for a program.
+      lib.eventListeners = (target, type) => {
+        const callbacks = list();
+        const listeners = target.#listeners;
+        for (let i = 0; i < listeners.length; i++) if (listeners[i].type === type) append(callbacks, listeners[i].callback);
+        return arrayOf(callbacks);
+      };
     }
     addEventListener(type, callback, options = undefined) {
       const listeners = listenersOf(this);

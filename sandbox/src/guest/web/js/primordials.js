@@ -27,7 +27,9 @@
     iteratorSymbol: Symbol.iterator,
     asyncIteratorSymbol: Symbol.asyncIterator,
     tagSymbol: Symbol.toStringTag,
+    toPrimitiveSymbol: Symbol.toPrimitive,
     speciesSymbol: Symbol.species,
+    disposeSymbol: Symbol.dispose,
 
     create: Object.create,
     freeze: Object.freeze,
@@ -44,6 +46,8 @@
     jsonText: JSON.stringify,
     floor: Math.floor,
     trunc: Math.trunc,
+    sqrt: Math.sqrt,
+    round: Math.round,
     min: Math.min,
     max: Math.max,
     random: Math.random,
@@ -69,6 +73,11 @@
     toUpperCase: method(String, "toUpperCase"),
     toWellFormed: method(String, "toWellFormed"),
     repeat: method(String, "repeat"),
+    replaceAll: method(String, "replaceAll"),
+    trimEnd: method(String, "trimEnd"),
+    toFixed: method(Number, "toFixed"),
+    padStart: method(String, "padStart"),
+    padEnd: method(String, "padEnd"),
     exec: method(RegExp, "exec"),
 
     mapGet: method(Map, "get"),
@@ -82,6 +91,9 @@
     setDelete: method(Set, "delete"),
     setForEach: method(Set, "forEach"),
     setSize: getterOf(Set.prototype, "size"),
+    mapEntries: method(Map, "entries"),
+    setValues: method(Set, "values"),
+    numberParsers: { __proto__: null, parseInt, parseFloat },
     weakGet: method(WeakMap, "get"),
     weakSet: method(WeakMap, "set"),
     weakHas: method(WeakMap, "has"),
@@ -93,6 +105,9 @@
     bigintValue: method(BigInt, "valueOf"),
     dateValue: method(Date, "getTime"),
     functionText: method(Function, "toString"),
+    dateIso: method(Date, "toISOString"),
+    errorText: method(Error, "toString"),
+    symbolValue: method(Symbol, "valueOf"),
     symbolText: method(Symbol, "toString"),
     objectText: method(Object, "toString"),
 
@@ -138,6 +153,14 @@
       items[items.length] = item;
     },
   };
+  // The language's own classes.
+  shared.languageClasses = shared.list();
+  const globals = ownKeys(globalThis);
+  for (let i = 0; i < globals.length; i++) {
+    const { value } = getOwnPropertyDescriptor(globalThis, globals[i]);
+    if (typeof value === "function" && value !== DOMException && value.prototype !== undefined) shared.append(shared.languageClasses, value);
+  }
+
   setPrototypeOf(lib, null);
   const names = ownKeys(shared);
   for (let i = 0; i < names.length; i++) lib[names[i]] = shared[names[i]];

@@ -25,6 +25,12 @@
   sample("boolean", Object(true));
   sample("symbol", Object(Symbol()));
   sample("bigint", Object(1n));
+  sample("weakmap", new lib.WeakMap());
+  sample("weakset", new global.WeakSet());
+  sample("arguments", (function () { return arguments; })());
+  sample("generatorfunction", function* () {});
+  sample("asyncfunction", async () => {});
+  sample("asyncgeneratorfunction", async function* () {});
   sample("date", new lib.Date(0));
   sample("regexp", /x/);
   sample("map", new Map());

@@ -8,7 +8,11 @@ use super::super::script::owned;
 
 pub(super) fn add<'js>(ctx: &Ctx<'js>, natives: &Object<'js>) -> Result<()> {
     natives.set("classId", plain(ctx, c"classId", 1, class_id)?)?;
-    natives.set("put", plain(ctx, c"put", 3, put)?)
+    natives.set("put", plain(ctx, c"put", 3, put)?)?;
+    natives.set("proxyTarget", plain(ctx, c"proxyTarget", 1, proxy_target)?)?;
+    natives.set("proxyHandler", plain(ctx, c"proxyHandler", 1, proxy_handler)?)?;
+    natives.set("promiseState", plain(ctx, c"promiseState", 1, promise_state)?)?;
+    natives.set("promiseResult", plain(ctx, c"promiseResult", 1, promise_result)?)
 }
 
 /// A function over the engine's plain interface: these are called for every value of a clone.
@@ -55,4 +59,70 @@ unsafe extern "C" fn put(
         qjs::JS_FreeAtom(ctx, atom);
         if done < 0 { qjs::JS_EXCEPTION } else { qjs::JS_UNDEFINED }
     }
+}
+
+/// `proxyTarget(proxy)`: its target; null when it is revoked.
+unsafe extern "C" fn proxy_target(
+    ctx: *mut qjs::JSContext,
+    _: qjs::JSValue,
+    _: c_int,
+    arguments: *mut qjs::JSValue,
+) -> qjs::JSValue {
+    // SAFETY: the engine passes at least as many arguments as the function's length says; the answer is a new
+    // reference, or an exception that is taken back.
+    unsafe { or_null(ctx, qjs::JS_GetProxyTarget(ctx, *arguments)) }
+}
+
+/// `proxyHandler(proxy)`: its handler; null when it is revoked.
+unsafe extern "C" fn proxy_handler(
+    ctx: *mut qjs::JSContext,
+    _: qjs::JSValue,
+    _: c_int,
+    arguments: *mut qjs::JSValue,
+) -> qjs::JSValue {
+    // SAFETY: as in `proxy_target`.
+    unsafe { or_null(ctx, qjs::JS_GetProxyHandler(ctx, *arguments)) }
+}
+
+/// The value, or null for an exception, which is dropped.
+///
+/// # Safety
+/// `value` is a reference of its own, or the mark of the exception that is pending in `ctx`.
+unsafe fn or_null(ctx: *mut qjs::JSContext, value: qjs::JSValue) -> qjs::JSValue {
+    // SAFETY: by this function's own contract.
+    unsafe {
+        if !qjs::JS_IsException(value) {
+            return value;
+        }
+        qjs::JS_FreeValue(ctx, qjs::JS_GetException(ctx));
+        qjs::JS_NULL
+    }
+}
+
+/// `promiseState(promise)`: 0 while it is pending, 1 when it is fulfilled, 2 when it is rejected.
+unsafe extern "C" fn promise_state(
+    ctx: *mut qjs::JSContext,
+    _: qjs::JSValue,
+    _: c_int,
+    arguments: *mut qjs::JSValue,
+) -> qjs::JSValue {
+    // SAFETY: the engine passes at least as many arguments as the function's length says.
+    let state = unsafe { qjs::JS_PromiseState(ctx, *arguments) };
+    let number = match state {
+        qjs::JSPromiseStateEnum_JS_PROMISE_FULFILLED => 1,
+        qjs::JSPromiseStateEnum_JS_PROMISE_REJECTED => 2,
+        _ => 0,
+    };
+    qjs::JS_MKVAL(qjs::JS_TAG_INT, number)
+}
+
+/// `promiseResult(promise)`: what it is settled with.
+unsafe extern "C" fn promise_result(
+    ctx: *mut qjs::JSContext,
+    _: qjs::JSValue,
+    _: c_int,
+    arguments: *mut qjs::JSValue,
+) -> qjs::JSValue {
+    // SAFETY: the engine passes at least as many arguments as the function's length says; the answer is a new reference.
+    unsafe { qjs::JS_PromiseResult(ctx, *arguments) }
 }

@@ -1,7 +1,9 @@
 //! Natives of the Web surface. They are handed to the scripts and are never reachable from a program; the scripts
 //! check what programs pass before they call one.
 
+mod buffer;
 mod bytes;
+pub(crate) mod codec;
 mod hash;
 mod kinds;
 mod net;
@@ -10,7 +12,7 @@ mod time;
 mod url;
 mod url_pattern;
 
-use rquickjs::{Ctx, Object, Result};
+use rquickjs::{Ctx, Function, Object, Result};
 
 /// All natives in one object without a prototype.
 ///
@@ -26,5 +28,7 @@ pub(super) fn functions<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     hash::add(ctx, &natives)?;
     url::add(ctx, &natives)?;
     url_pattern::add(ctx, &natives)?;
+    buffer::add(ctx, &natives)?;
+    natives.set("lateScript", Function::new(ctx.clone(), super::node::late_script)?)?;
     Ok(natives)
 }

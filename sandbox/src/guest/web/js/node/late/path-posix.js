@@ -1,0 +1,4 @@
+// `path/posix`: the same as `path`.
+(function (lib) {
+  return lib.load("node/late/path.js");
+});
