@@ -107,6 +107,48 @@ async fn allocation_bombs_end_at_the_memory_limit() {
     }
 }
 
+/// A program with a stream that makes 76 MB of 0.48: runs of zeros, each of thirteen bits (RFC 1951, 3.2.6).
+fn with_bomb(body: &str) -> String {
+    let bomb = "
+        const match = [1, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0];
+        const bits = [0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0];
+        while (bits.length < 200) bits.push(...match);
+        const byte = (at) => { let value = 0; for (let i = 0; i < 8; i++) value |= bits[at * 8 + i] << i; return value };
+        const bomb = Uint8Array.from({ length: 480000 }, (_, at) => byte(at < 2 ? at : 2 + (at - 2) % 13));
+        const stream = new DecompressionStream('deflate-raw'), writer = stream.writable.getWriter();
+        const written = writer.write(bomb).then(() => 'written', (error) => error.name);";
+    format!("async () => {{ {bomb} {body} }}")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_decompression_bomb_costs_what_is_read_of_it() {
+    let caught = "try { await new Response(stream.readable).bytes() } catch { return 'caught' }";
+    assert_eq!(result(&check(&with_bomb(caught), Termination::Completed).await), "\"caught\"");
+    let counted = "let total = 0;
+        for await (const chunk of stream.readable) { total += chunk.length; if (total > 70e6) return 'much' }";
+    assert_eq!(result(&check(&with_bomb(counted), Termination::Completed).await), "\"much\"");
+    let unread = "const reader = stream.readable.getReader();
+        await reader.read();
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        await reader.cancel();
+        return written";
+    assert_eq!(result(&check(&with_bomb(unread), Termination::Completed).await), "\"written\"");
+    check("async () => { const all = []; for (;;) all.push(new CompressionStream('gzip')) }", Termination::Memory)
+        .await;
+    check("async () => { const all = []; for (;;) all.push(new crypto.DigestStream('MD5')) }", Termination::Memory)
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_derivation_without_end_is_killed() {
+    let code = "async () => {
+        const key = await crypto.subtle.importKey('raw', new Uint8Array(1), 'PBKDF2', false, ['deriveBits']);
+        const algorithm = { name: 'PBKDF2', hash: 'SHA-512', salt: new Uint8Array(1), iterations: 4294967295 };
+        await crypto.subtle.deriveBits(algorithm, key, 512)
+    }";
+    check(code, Termination::Timeout).await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn null_thrown_when_memory_is_out_is_still_the_memory_limit() {
     let code = "async () => {

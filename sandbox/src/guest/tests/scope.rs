@@ -235,9 +235,14 @@ fn a_proxy_source_makes_the_namespace_from_the_raw_dispatcher() {
 
 #[test]
 fn every_child_has_random_numbers_of_its_own() {
-    let code = "async () => Array.from({ length: 4 }, () => Math.random()).join()";
-    let seen: std::collections::HashSet<String> = (0..8).map(|_| run(code).result().to_owned()).collect();
-    assert_eq!(seen.len(), 8);
+    for code in [
+        "async () => Array.from({ length: 4 }, () => Math.random()).join()",
+        "async () => crypto.randomUUID()",
+        "async () => crypto.getRandomValues(new Uint8Array(16)).join()",
+    ] {
+        let seen: std::collections::HashSet<String> = (0..8).map(|_| run(code).result().to_owned()).collect();
+        assert_eq!(seen.len(), 8, "{code}");
+    }
     check_results(&[
         (
             "async () => { for (let i = 0; i < 1e4; i++) { const r = Math.random(); if (!(r >= 0 && r < 1)) return r } }",

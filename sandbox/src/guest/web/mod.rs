@@ -18,6 +18,8 @@ macro_rules! scripts {
 
 pub(crate) mod address;
 mod compiler;
+pub(crate) mod deflate;
+mod gcm;
 mod holes;
 mod native;
 mod node;
@@ -225,6 +227,11 @@ const SCRIPTS: &[Script] = scripts![
     "request.js",
     "fetch.js",
     "crypto.js",
+    "crypto_algorithms.js",
+    "crypto_keys.js",
+    "subtle.js",
+    "digest_stream.js",
+    "compression.js",
     "node/errors.js",
     "node/buffer.js",
     "node/numbers.js",

@@ -226,18 +226,24 @@
   define(TransformStreamDefaultController);
   expose("TransformStreamDefaultController", TransformStreamDefaultController);
 
-  // A transform of ours: `transform(chunk, emit)` and `flush(emit)` may throw and may return promises.
+  // A transform of ours: `transform(chunk, emit, state)` and `flush(emit, state)` may throw and may return promises.
   lib.createTransform = (transform, flush) => {
     const started = settle();
     started.resolve();
     const run = (f, chunk, state) => {
       try {
-        return f(chunk, (result) => enqueue(state, result));
+        return f(chunk, (result) => enqueue(state, result), state);
       } catch (error) {
         return rejected(error);
       }
     };
-    return newTransform((chunk, state) => run(transform, chunk, state), (state) => run((_, emit) => flush(emit), undefined, state), nothing, 1, countOne, 0, countOne, started);
+    return newTransform((chunk, state) => run(transform, chunk, state), (state) => run((_, emit) => flush(emit, state), undefined, state), nothing, 1, countOne, 0, countOne, started);
+  };
+
+  // Undefined while somebody reads; otherwise a promise of whether somebody does, or the stream comes to its end instead.
+  lib.transformHasRoom = (state) => {
+    if (!state.backpressure) return undefined;
+    return react(state.change.promise, () => state.writable.state !== "erroring", rethrow);
   };
 
   class TextEncoderStream {

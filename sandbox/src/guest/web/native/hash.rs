@@ -1,4 +1,4 @@
-//! Digests, keyed digests (HMAC) and randomness, for `crypto` and for modules that hash.
+//! Digests and keyed digests (HMAC), for `crypto` and for modules that hash.
 //!
 //! Algorithms are named `md5`, `sha1`, `sha256`, `sha384` and `sha512`; a function that is given another name answers
 //! undefined. Bytes come and go as Uint8Array.
@@ -7,11 +7,10 @@ use hmac::digest::{FixedOutput, Update};
 use hmac::{EagerHash, Hmac, KeyInit};
 use md5::Md5;
 use rquickjs::class::{Trace, Tracer};
-use rquickjs::{Class, Ctx, Exception, Function, JsLifetime, Object, Result, Value, class, function};
+use rquickjs::{Class, Ctx, Function, JsLifetime, Object, Result, Value, class, function};
 use sha1::Sha1;
 use sha2::{Sha256, Sha384, Sha512};
 use subtle::ConstantTimeEq as _;
-use uuid::Builder;
 
 use super::bytes;
 
@@ -22,13 +21,10 @@ pub(super) fn add<'js>(ctx: &Ctx<'js>, natives: &Object<'js>) -> Result<()> {
     natives.set("updateHasher", Function::new(ctx.clone(), update_hasher)?)?;
     natives.set("copyHasher", Function::new(ctx.clone(), copy_hasher)?)?;
     natives.set("finishHasher", Function::new(ctx.clone(), finish_hasher)?)?;
-    natives.set("equalBytes", Function::new(ctx.clone(), equal_bytes)?)?;
-    natives.set("randomBytes", Function::new(ctx.clone(), random_bytes)?)?;
-    natives.set("fillRandom", Function::new(ctx.clone(), fill_random)?)?;
-    natives.set("randomUuid", Function::new(ctx.clone(), random_uuid)?)
+    natives.set("equalBytes", Function::new(ctx.clone(), equal_bytes)?)
 }
 
-/// Runs the expression with the type of the hash of that name, or answers `None`.
+/// Runs the expression with the type of the hash of that name, or answers `None`. The types are to be in scope.
 macro_rules! with_hash {
     ($name:expr, $hash:ident => $result:expr) => {
         match $name {
@@ -56,6 +52,7 @@ macro_rules! with_hash {
         }
     };
 }
+pub(super) use with_hash;
 
 /// A digest in the making, keyed or not.
 trait Sum {
@@ -162,35 +159,6 @@ fn finish_hasher<'js>(ctx: Ctx<'js>, hasher: Class<'js, Hasher>) -> Result<Value
 /// `equalBytes(a, b) -> boolean`, in a time that depends on the lengths only.
 fn equal_bytes(a: Value<'_>, b: Value<'_>) -> bool {
     bytes::with_array(&a, |a| bytes::with_array(&b, |b| a.ct_eq(b).into()))
-}
-
-/// `randomBytes(count) -> Uint8Array`, fresh from the system.
-fn random_bytes(ctx: Ctx<'_>, count: u32) -> Result<Value<'_>> {
-    bytes::charge(&ctx, count as usize)?;
-    let mut bytes = vec![0; count as usize];
-    random(&ctx, &mut bytes)?;
-    bytes::new_bytes(&ctx, &bytes)
-}
-
-/// `fillRandom(buffer, offset, length)`: the same, in place.
-fn fill_random<'js>(ctx: Ctx<'js>, buffer: Value<'js>, offset: f64, length: f64) -> Result<()> {
-    bytes::with_bytes_mut(&buffer, offset, length, getrandom::fill).map_err(|_| no_random(&ctx))
-}
-
-/// `randomUuid() -> string`, of version 4.
-fn random_uuid(ctx: Ctx<'_>) -> Result<String> {
-    let mut bytes = [0; 16];
-    random(&ctx, &mut bytes)?;
-    Ok(Builder::from_random_bytes(bytes).into_uuid().to_string())
-}
-
-/// From the kernel at every call: there is no state here that a fork could copy.
-fn random(ctx: &Ctx<'_>, bytes: &mut [u8]) -> Result<()> {
-    getrandom::fill(bytes).map_err(|_| no_random(ctx))
-}
-
-fn no_random(ctx: &Ctx<'_>) -> rquickjs::Error {
-    Exception::throw_message(ctx, "The system gives no random bytes")
 }
 
 /// Bytes of the largest digest in the making, and what is around it.

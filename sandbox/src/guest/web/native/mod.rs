@@ -3,10 +3,14 @@
 
 mod buffer;
 mod bytes;
+mod cipher;
 pub(crate) mod codec;
+mod compress;
+mod derive;
 mod hash;
 mod kinds;
 mod net;
+mod random;
 mod text;
 mod time;
 mod url;
@@ -30,5 +34,9 @@ pub(super) fn functions<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     url_pattern::add(ctx, &natives)?;
     buffer::add(ctx, &natives)?;
     natives.set("lateScript", Function::new(ctx.clone(), super::node::late_script)?)?;
+    random::add(ctx, &natives)?;
+    derive::add(ctx, &natives)?;
+    cipher::add(ctx, &natives)?;
+    compress::add(ctx, &natives)?;
     Ok(natives)
 }
