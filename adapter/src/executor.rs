@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use codemode_protocol::{
-    ExecuteRequest, Executor, ExecutorError, Host, Outbound, OutboundMode, ProviderDescriptor, TimeBound,
+    Caller, ExecuteRequest, Executor, ExecutorError, Host, Outbound, OutboundMode, ProviderDescriptor, TimeBound,
 };
 
 use crate::{
@@ -33,6 +33,8 @@ pub struct ExecuteOptions {
     pub outbound: OutboundTarget,
     /// Names the run for `cancel` and the logs: a UUID.
     pub id: Option<String>,
+    /// On whose behalf the run is made.
+    pub caller: Caller,
 }
 
 /// Where the program's `fetch` goes.
@@ -87,7 +89,7 @@ impl<E: Executor> CodemodeExecutor<E> {
             ..native_request(normalize_code(code), descriptors, options.timeout)
         };
         let guard = dispatch.completion_guard();
-        let host = Host { dispatch: Some(Arc::new(dispatch)), outbound: function, ..Host::default() };
+        let host = Host { dispatch: Some(Arc::new(dispatch)), outbound: function, caller: options.caller };
         let outcome = self.executor.execute(request, host).await;
         // Whatever was left behind and calls from now on is refused, also when the run failed.
         drop(guard);

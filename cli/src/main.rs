@@ -7,7 +7,6 @@ mod args;
 mod doctor;
 mod exit;
 mod json;
-mod machine;
 mod run;
 mod serve;
 mod settings;

@@ -4,13 +4,12 @@ use std::{io, sync::Arc};
 
 use codemode_daemon::Config;
 use codemode_protocol::Limits;
-use codemode_sandbox::{PoolExecutor, PoolOptions};
+use codemode_sandbox::{PoolExecutor, PoolOptions, machine_memory};
 use tokio::{net::TcpListener, sync::oneshot};
 use tracing::warn;
 
 use crate::{
     exit::{Failure, Status},
-    machine,
     settings::Settings,
     signals,
     terminal::print,
@@ -21,7 +20,7 @@ use crate::{
 /// # Errors
 /// The address cannot be listened on, or the pool does not come up.
 pub(crate) async fn run(settings: Settings) -> Result<Status, Failure> {
-    let limits = settings.limits(machine::memory()).map_err(Failure::usage)?;
+    let limits = settings.limits(machine_memory()).map_err(Failure::usage)?;
     let mut signals = signals::interruption()?;
     let max_connections = Config::default().max_connections;
     let max_sessions =
@@ -34,7 +33,8 @@ pub(crate) async fn run(settings: Settings) -> Result<Status, Failure> {
         .map_err(|error| Failure::infrastructure(format!("the address {listen} cannot be listened on: {error}")))?;
     let addr = listener.local_addr().map_err(|error| Failure::infrastructure(format!("the listener: {error}")))?;
     let options = PoolOptions {
-        limits: limits.clone(),
+        limits,
+        tenant: settings.tenant(),
         node: Some(settings.node.value.clone()),
         require_confinement: settings.require_confinement.value,
         ..PoolOptions::default()
@@ -42,10 +42,10 @@ pub(crate) async fn run(settings: Settings) -> Result<Status, Failure> {
     let pool = PoolExecutor::new(options).await.map_err(|error| Failure::infrastructure(error.to_string()))?;
     let pool = Arc::new(pool);
     let config = Config {
-        limits,
+        limits: pool.limits().clone(),
         node: settings.node.value,
         confinement: pool.status().confinement.active().map(str::to_owned).collect(),
-        features: ["modules", "handles", "outbound", "codemode"].map(str::to_owned).to_vec(),
+        features: ["modules", "handles", "outbound", "codemode", "leases"].map(str::to_owned).to_vec(),
         readiness: Arc::new({
             let pool = pool.clone();
             move || if pool.status().ready { Ok(()) } else { Err("the pool has no zygote".into()) }

@@ -29,6 +29,7 @@
 mod dispatch;
 mod endpoints;
 mod failure;
+mod lease;
 mod options;
 mod outbound;
 mod policy;

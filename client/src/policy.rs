@@ -236,6 +236,13 @@ impl Policy {
         }
     }
 
+    /// A call that is under way carries the run `name` from now on.
+    pub(crate) fn name(&mut self, call: CallId, name: Option<String>) {
+        if let Some(call) = self.calls.get_mut(&call) {
+            call.name = name;
+        }
+    }
+
     /// Cancels the run that was given `name`.
     pub(crate) fn cancel(&mut self, name: &str, now: Duration) -> Cancellation {
         if self.disposed {

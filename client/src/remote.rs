@@ -3,8 +3,8 @@
 use std::{fmt, sync::Arc};
 
 use codemode_protocol::{
-    ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, InvokeOptions, OutboundMode, Outcome, ResultEncoding,
-    ResultLimits,
+    AcquireOptions, ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, InvokeOptions, Lease, OutboundMode,
+    Outcome, ResultEncoding, ResultLimits,
     capnweb::{Target, Value},
     wire::{Info, invoke_options_to_value, method, outcome_from_value, rehydrate, request_to_value},
 };
@@ -15,6 +15,7 @@ use crate::{
     dispatch::{DispatchTarget, Run},
     endpoints::Endpoints,
     failure::{Call, failed},
+    lease,
     options::RemoteOptions,
     outbound::OutboundTarget,
     policy::Kind,
@@ -162,6 +163,11 @@ impl Executor for RemoteExecutor {
         submitted.await?.await.map(drop).map_err(|error| self.failed(Call::Other, error))
     }
 
+    /// The lease belongs to the session that it was acquired on: when that breaks, so does the lease.
+    async fn acquire(&self, options: AcquireOptions) -> Result<Lease, ExecutorError> {
+        lease::acquire(self.sessions.ticket(), &options).await
+    }
+
     /// Closes every session: calls in flight fail, later ones too, and are not retryable. Ready when the daemon has been told.
     async fn dispose(&self) {
         self.sessions.dispose().await;
@@ -169,7 +175,7 @@ impl Executor for RemoteExecutor {
 }
 
 /// What the daemon may call during one run: the caller's tools, and its function for requests if they go there.
-fn lend(host: &Host, mode: OutboundMode, run: &Run) -> [Value; 2] {
+pub(crate) fn lend(host: &Host, mode: OutboundMode, run: &Run) -> [Value; 2] {
     let dispatch = host
         .dispatch
         .clone()
@@ -192,7 +198,8 @@ impl fmt::Debug for RemoteExecutor {
     }
 }
 
-fn broken_contract(method: &str, expected: &str, answer: &Value) -> ExecutorError {
+/// A server whose answer is not what the contract says.
+pub(crate) fn broken_contract(method: &str, expected: &str, answer: &Value) -> ExecutorError {
     let message = format!("The server's answer to {method}() breaks the contract: {answer:?} is not {expected}");
     ExecutorError::new(ErrorCode::Internal, message)
 }

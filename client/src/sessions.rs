@@ -233,6 +233,18 @@ impl Ticket {
         made.await
     }
 
+    /// The call carries the run of that id from now on.
+    pub(crate) fn name(&self, name: Option<String>) {
+        if let Some(call) = self.call {
+            self.sessions.input(|state, _| state.policy.name(call, name));
+        }
+    }
+
+    /// Whether the executor is closed.
+    pub(crate) fn is_disposed(&self) -> bool {
+        self.sessions.is_disposed()
+    }
+
     /// Has the run `name` cancelled by the session that carries it. A run that waits for one is cancelled here; the
     /// flag says whether there was one.
     pub(crate) async fn cancel(&mut self, name: &str) -> Result<Either<bool, PendingCall>, ExecutorError> {

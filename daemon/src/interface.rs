@@ -9,7 +9,7 @@ use std::{
 };
 
 use codemode_protocol::{
-    Caller, CancelSource, CancelToken, ErrorCode, Executor, ExecutorError, Host, OutboundMode, Outcome,
+    Caller, CancelSource, CancelToken, ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, OutboundMode, Outcome,
     PROTOCOL_VERSION,
     capnweb::{ErrorValue, IncomingCall, PathKey, Stub, Target, Value},
     text, unavailable,
@@ -41,7 +41,7 @@ impl<E: Executor> Interface<E> {
     }
 
     /// On whose behalf this session calls.
-    fn caller(&self) -> Caller {
+    pub(crate) fn caller(&self) -> Caller {
         Caller { tenant: None, session: self.session }
     }
 
@@ -73,6 +73,7 @@ impl<E: Executor> Interface<E> {
             method::EXECUTE => self.execute(args, cancel).await.map_err(wire::error_to_value),
             method::INVOKE_HANDLE => self.invoke_handle(args, cancel).await.map_err(wire::error_to_value),
             method::CODEMODE => self.codemode(args, cancel).await.map_err(wire::error_to_value),
+            method::ACQUIRE => self.acquire(args, cancel).await.map_err(wire::error_to_value),
             method::CLOSE_HANDLES => self.close_handles(args).await.map_err(wire::error_to_value),
             other => Err(wire::error_to_value(unavailable(other))),
         }
@@ -106,6 +107,19 @@ impl<E: Executor> Interface<E> {
     }
 
     async fn execute(&self, args: Vec<Value>, released: CancelToken) -> Result<Value, ExecutorError> {
+        self.execute_by(args, released, |request, host| self.daemon.executor().execute(request, host)).await
+    }
+
+    /// Checks the arguments of an `execute` and has `execute` run them.
+    pub(crate) async fn execute_by<R>(
+        &self,
+        args: Vec<Value>,
+        released: CancelToken,
+        execute: impl FnOnce(ExecuteRequest, Host) -> R,
+    ) -> Result<Value, ExecutorError>
+    where
+        R: Future<Output = Result<Outcome, ExecutorError>>,
+    {
         let mut args = args.into_iter();
         let mut next = || args.next().unwrap_or_default();
         let (request, dispatch, outbound) = (next(), next(), next());
@@ -115,8 +129,7 @@ impl<E: Executor> Interface<E> {
         let id = request.id.get_or_insert_with(|| Uuid::new_v4().to_string()).clone();
         let encoding = request.result_encoding;
         let span = debug_span!("run", %id, traceparent = request.traceparent.as_deref());
-        let execute = |host| self.daemon.executor().execute(request, host);
-        let outcome = self.run(&id, lent, released, execute).instrument(span).await;
+        let outcome = self.run(&id, lent, released, |host| execute(request, host)).instrument(span).await;
         outcome.map(|outcome| wire::outcome_to_value(outcome, encoding))
     }
 
@@ -154,12 +167,6 @@ impl<E: Executor> Interface<E> {
     where
         R: Future<Output = Result<Outcome, ExecutorError>>,
     {
-        let running = self.daemon.begin_run()?;
-        let stop = running.stop();
-        // The drain ends sessions when no run is left, so a run is one until its answer is on its way.
-        after_answer(running);
-        let run = self.runs.begin(id, self.daemon.runs_per_session())?;
-        let cancels = [released, run.cancel.clone(), stop];
         let lend = |stub: Option<Stub>| Some((self.connection.get()?.clone(), stub?));
         let dispatch = lend(lent.dispatch).map(|(connection, stub)| RemoteDispatch::new(connection, stub));
         let outbound = lend(lent.outbound).map(|(connection, stub)| RemoteOutbound::new(connection, stub));
@@ -170,21 +177,7 @@ impl<E: Executor> Interface<E> {
             outbound: outbound.map(|outbound| Arc::new(outbound) as _),
             caller: self.caller(),
         };
-        debug!("run begins");
-        let ended = {
-            let execution = AssertUnwindSafe(start(host)).catch_unwind();
-            let cancelled = select_all(cancels.iter().map(CancelToken::cancelled));
-            // Dropping the execution at the end of this block cancels it, before its calls are released.
-            match select(cancelled, pin!(execution)).await {
-                Either::Left(((_, STOP, _), _)) => {
-                    let drain = self.daemon.limits().drain_timeout_ms;
-                    Err(ExecutorError::new(ErrorCode::Cancelled, text::run_shut_down(drain)))
-                }
-                Either::Left(_) => Err(ExecutorError::new(ErrorCode::Cancelled, text::RUN_CANCELLED)),
-                Either::Right((Ok(ended), _)) => ended,
-                Either::Right((Err(panic), _)) => Err(ExecutorError::new(ErrorCode::Internal, panic_text(&*panic))),
-            }
-        };
+        let ended = self.under_way(id, released, || start(host)).await;
         match &ended {
             Ok(outcome) => debug!(termination = %outcome.termination, "run ended"),
             Err(failure) => debug!(code = %failure.code, "run failed"),
@@ -199,6 +192,39 @@ impl<E: Executor> Interface<E> {
                 after_answer(left_behind);
             }
         }
+        ended
+    }
+
+    /// Waits for what `start` begins, as one of the session's runs with the name `id`. It is dropped when the call is
+    /// released, the run cancelled or the daemon stopped.
+    pub(crate) async fn under_way<T, R>(
+        &self,
+        id: &str,
+        released: CancelToken,
+        start: impl FnOnce() -> R,
+    ) -> Result<T, ExecutorError>
+    where
+        R: Future<Output = Result<T, ExecutorError>>,
+    {
+        let running = self.daemon.begin_run()?;
+        let stop = running.stop();
+        // The drain ends sessions when no run is left, so a run is one until its answer is on its way.
+        after_answer(running);
+        let run = self.runs.begin(id, self.daemon.runs_per_session())?;
+        let cancels = [released, run.cancel.clone(), stop];
+        debug!("run begins");
+        let execution = AssertUnwindSafe(start()).catch_unwind();
+        let cancelled = select_all(cancels.iter().map(CancelToken::cancelled));
+        // Dropping the execution at the end of this function cancels it, before its calls are released.
+        let ended = match select(cancelled, pin!(execution)).await {
+            Either::Left(((_, STOP, _), _)) => {
+                let drain = self.daemon.limits().drain_timeout_ms;
+                Err(ExecutorError::new(ErrorCode::Cancelled, text::run_shut_down(drain)))
+            }
+            Either::Left(_) => Err(ExecutorError::new(ErrorCode::Cancelled, text::RUN_CANCELLED)),
+            Either::Right((Ok(ended), _)) => ended,
+            Either::Right((Err(panic), _)) => Err(ExecutorError::new(ErrorCode::Internal, panic_text(&*panic))),
+        };
         ended.map_err(hide_internal)
     }
 }
@@ -333,7 +359,7 @@ fn panic_text(panic: &(dyn Any + Send)) -> String {
 }
 
 /// What JavaScript peers answer when a path leads to no function.
-fn not_a_function(path: &[PathKey]) -> Value {
+pub(crate) fn not_a_function(path: &[PathKey]) -> Value {
     let path: Vec<_> = path.iter().map(PathKey::to_string).collect();
     ErrorValue::new("TypeError", format!("'{}' is not a function.", path.join("."))).into()
 }

@@ -39,6 +39,7 @@ mod dispatch;
 mod guard;
 mod http;
 mod interface;
+mod lease;
 mod session;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
@@ -117,7 +118,7 @@ pub fn check_listen_address(addr: SocketAddr) -> Result<(), ServeError> {
 }
 
 /// Serves `executor` on `listener` until `shutdown` resolves, then drains: `/readyz` and upgrades answer 503, new runs
-/// get `SHUTTING_DOWN`, running ones have `drain_timeout` to finish and are cancelled after it, sessions are told why
+/// and those that wait get `SHUTTING_DOWN`, running ones have `drain_timeout` to finish and are cancelled after it, sessions are told why
 /// they end, and the executor is disposed. Dropping the future stops accepting at once and leaves sessions to the
 /// runtime's end.
 ///
@@ -157,6 +158,7 @@ pub async fn run<E: Executor>(
 /// Refuses new runs and waits for those under way.
 async fn drain<E: Executor>(daemon: &Daemon<E>) {
     daemon.drain();
+    daemon.executor().drain();
     let bound = Duration::from_millis(daemon.limits().drain_timeout_ms);
     info!(running = daemon.running(), "draining");
     if timeout(bound, daemon.idle()).await.is_ok() {

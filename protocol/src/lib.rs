@@ -25,6 +25,7 @@ mod encoded;
 mod envelope;
 mod error;
 mod executor;
+mod gauges;
 mod imports;
 mod json_value;
 mod limits;
@@ -53,6 +54,7 @@ pub use executor::{
     AcquireOptions, Executor, Host, InvokeOptions, LOCAL_NODE, Lease, LeasedRun, Outbound, OutboundRequest,
     OutboundResponse, unavailable,
 };
+pub use gauges::{Crash, Event, Gauges, Observer, RefusedBy};
 pub use imports::{SeparatedImports, separate_imports};
 pub use limits::{Limits, ResultLimits};
 pub use outcome::{ErrorDetails, HANDLE_TAG, LogLevel, LogLine, Outcome, Stats, Termination};

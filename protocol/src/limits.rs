@@ -2,6 +2,8 @@
 
 use std::thread::available_parallelism;
 
+use crate::LEAST_MEMORY_BYTES;
+
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
 
@@ -93,11 +95,17 @@ limits! {
     wire_message_bytes "wireMessage" = 64 * MIB;
     /// Runs at once.
     max_concurrent "maxConcurrent" = 32 * cores();
+    /// Memory that runs, leases and retained executions may take together, in bytes. Their limits may add up to
+    /// `memoryOvercommit` times as much, and none is above it. 0 stands for 75 % of the machine's or the control
+    /// group's, whichever is less; a pool puts that in its place.
+    memory_budget "memoryBudget" = 0;
+    /// How many times the memory budget the limits of all together may be, because most runs use little of theirs.
+    memory_overcommit "memoryOvercommit" = 8;
     /// Children kept forked and warm.
     warm_children "warmChildren" = 4 * cores();
-    /// Requests that wait for a permit.
+    /// Runs and leases that wait for a permit.
     queue "queue" = 256;
-    /// How long a request may wait for a permit, in milliseconds.
+    /// How long a run or a lease may wait for its permit, and a run then for its child, in milliseconds.
     queue_wait_ms "queueWait" = 5_000;
     /// How long an unused lease lives, in milliseconds.
     lease_ms "lease" = 30_000;
@@ -110,6 +118,19 @@ limits! {
 }
 
 impl Limits {
+    /// With the bounds on memory in place on a machine of `memory` bytes, if that is known: the budget if it is left to
+    /// the machine, and limits of single runs that are not above it.
+    #[must_use]
+    pub fn on_machine(mut self, memory: Option<u64>) -> Self {
+        if self.memory_budget == 0 {
+            // In this order, because the product of a large number would overflow.
+            self.memory_budget = memory.map_or(u64::MAX, |memory| memory / 4 * 3).max(LEAST_MEMORY_BYTES);
+        }
+        self.max_memory_limit = self.max_memory_limit.min(self.memory_budget);
+        self.memory_limit = self.memory_limit.min(self.max_memory_limit);
+        self
+    }
+
     /// The bounds of a result's encoding.
     pub fn result(&self) -> ResultLimits {
         ResultLimits {
@@ -156,6 +177,23 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn a_budget_left_to_the_machine_is_three_quarters_of_it_and_no_run_is_given_more() {
+        let limits = Limits::default().on_machine(Some(256 * MIB));
+        assert_eq!(
+            (limits.memory_budget, limits.max_memory_limit, limits.memory_limit),
+            (192 * MIB, 192 * MIB, 128 * MIB)
+        );
+        let limits = Limits { memory_budget: 64 * MIB, ..Limits::default() }.on_machine(Some(256 * MIB));
+        assert_eq!(
+            (limits.memory_budget, limits.max_memory_limit, limits.memory_limit),
+            (64 * MIB, 64 * MIB, 64 * MIB)
+        );
+        let limits = Limits::default().on_machine(Some(1));
+        assert_eq!((limits.memory_budget, limits.memory_limit), (LEAST_MEMORY_BYTES, LEAST_MEMORY_BYTES));
+        assert_eq!(Limits::default().on_machine(None).max_memory_limit, 512 * MIB);
     }
 
     #[test]

@@ -18,6 +18,62 @@ pub const REMOTE_CLOSED: &str = "RemoteExecutor is closed";
 /// A run that came while the executor drains, and so was never started.
 pub const NOT_STARTED_SHUTTING_DOWN: &str = "The executor is shutting down; the program was not started";
 
+/// A run whose permit there was no place to wait for. `queue` is the bound on places.
+pub fn queue_full(queue: u64) -> String {
+    format!(
+        "Every permit is taken and all {queue} places in the queue. The program was not started. Try again after \
+         retryAfterMs, with fewer runs at once."
+    )
+}
+
+/// A run that lost its place in the full queue to a caller that held fewer. `queue` is the bound on places.
+pub fn displaced(queue: u64) -> String {
+    format!(
+        "All {queue} places in the queue are taken, and this run's went to a caller that held fewer of them. The \
+         program was not started. Try again after retryAfterMs, with fewer runs at once."
+    )
+}
+
+/// A run whose permit there was no place of its tenant's to wait for. `queue` is the tenant's bound.
+pub fn tenant_queue_full(queue: u64) -> String {
+    format!(
+        "Every permit is taken and all {queue} places that this tenant may have in the queue. The program was not \
+         started. Try again after retryAfterMs, with fewer runs at once."
+    )
+}
+
+/// A run that was not admitted in time.
+pub fn queue_wait_exceeded(wait_ms: u64) -> String {
+    format!(
+        "No permit became free within the queue's {wait_ms} ms wait bound. The program was not started. Try again \
+         after retryAfterMs, with fewer or shorter runs at once."
+    )
+}
+
+/// A run that was admitted and for which no sandbox could be made in time.
+pub fn no_sandbox_in_time(wait_ms: u64) -> String {
+    format!(
+        "No sandbox could be made within the {wait_ms} ms wait bound. The program was not started. Try again after \
+         retryAfterMs."
+    )
+}
+
+/// A lease that was not used in time.
+pub fn lease_expired(lease_ms: u64) -> String {
+    format!("The lease expired: it was not used within its {lease_ms} ms bound. Acquire another.")
+}
+
+/// A second program on one lease.
+pub const LEASE_USED: &str = "The lease was used: it takes one program. Acquire another.";
+
+/// A program on a lease that was given back.
+pub const LEASE_RELEASED: &str = "The lease was released. Acquire another.";
+
+/// A program on a lease that asks for more memory than was leased.
+pub fn above_lease(asked: u64, leased: u64) -> String {
+    format!("{asked} bytes; the lease is for {leased} bytes. Acquire one for more.")
+}
+
 /// The end of a session whose executor stops.
 pub const SESSION_SHUT_DOWN: &str = "The executor has shut down";
 

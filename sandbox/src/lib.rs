@@ -24,7 +24,7 @@
 //!
 //! | module | answers |
 //! |---|---|
-//! | `pool` | which child, who waits, when to kill, what an end means |
+//! | `pool` | who is admitted, which child, when to kill, what an end means |
 //! | `zygote` | where children come from |
 //! | `confinement` | what a child may not do, and [`doctor`], which proves it |
 //! | `guest` | what runs inside a child: the engine and its surface |
@@ -41,6 +41,7 @@ compile_error!("codemode-sandbox needs Linux: nothing else can confine its child
 mod confinement;
 mod frame;
 mod guest;
+mod memory;
 mod pool;
 mod sys;
 mod zygote;
@@ -49,5 +50,6 @@ pub use confinement::{
     AttemptOutcome, AttemptPair, AttemptReport, ConfinementReport, DoctorReport, KernelReport, Layer, Level,
     UnknownLevel, doctor,
 };
-pub use pool::{PoolError, PoolExecutor, PoolOptions, PoolStatus};
+pub use memory::machine_memory;
+pub use pool::{PoolError, PoolExecutor, PoolOptions, PoolStatus, TenantCeilings};
 pub use zygote::run_if_zygote;

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { gate, leftovers, openSession, startDaemon } from './harness.mjs';
+import { gate, leftovers, openSession, rejection, startDaemon } from './harness.mjs';
 
 let daemon;
 let session;
@@ -33,15 +33,6 @@ function lend(tools) {
     }
   };
   return { calls, dispatch };
-}
-
-async function rejection(promise) {
-  try {
-    await promise;
-  } catch (error) {
-    return error;
-  }
-  assert.fail('the call should have been rejected');
 }
 
 /** What the daemon answers to a program without tools. */

@@ -1,5 +1,6 @@
 // Starts the real daemon and opens sessions to it with the unmodified client.
 
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -101,4 +102,14 @@ export function dispatchOf(providers) {
       return JSON.stringify({ error: error.message });
     }
   };
+}
+
+/** What a promise rejects with. */
+export async function rejection(promise) {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  assert.fail('the call should have been rejected');
 }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { dispatchOf, leftovers, openSession, startDaemon } from './harness.mjs';
+import { dispatchOf, leftovers, openSession, rejection, startDaemon } from './harness.mjs';
 
 let daemon;
 let session;
@@ -33,15 +33,6 @@ async function resultOf(code, dispatch, request) {
   return outcome.result;
 }
 
-async function rejection(promise) {
-  try {
-    await promise;
-  } catch (error) {
-    return error;
-  }
-  assert.fail('the call should have been rejected');
-}
-
 test('the version and what the server is can be read', async () => {
   assert.equal(await main.protocolVersion(), 1);
   const info = await main.info();
@@ -49,7 +40,9 @@ test('the version and what the server is can be read', async () => {
   assert.equal(info.server, 'codemoded');
   assert.equal(info.limits.timeout, 60_000);
   assert.ok(Array.isArray(info.confinement));
-  assert.deepEqual(info.features, ['modules', 'handles', 'outbound', 'codemode']);
+  assert.deepEqual(info.features, ['modules', 'handles', 'outbound', 'codemode', 'leases']);
+  // What a budget left to the machine comes to is told, not that it was left to it.
+  assert.ok(info.limits.memoryBudget >= 1 << 20);
 });
 
 test('values of every kind arrive as what they were', async () => {
@@ -171,7 +164,7 @@ test('a request that breaks a rule is rejected with a code and the name of the f
 });
 
 test('what this version does not offer says so', async () => {
-  for (const call of [main.acquire({}), main.authenticate('token')]) {
+  for (const call of [main.authenticate('token')]) {
     const error = await rejection(call);
     assert.equal(error.code, 'INVALID_REQUEST');
     assert.match(error.message, /not available in this version$/);

@@ -58,9 +58,18 @@ impl Connection {
     /// The same as [`Connection::call`] for whoever must know, while the peer's frames are handled, whether this call
     /// has been answered.
     pub fn call_tracked(&self, target: &Stub, path: &[&str], args: Vec<Value>, tracker: CallTracker) -> PendingCall {
+        self.send(target, path, Some(args), tracker)
+    }
+
+    /// Reads a property of an object of the peer, in the same order as calls.
+    pub fn read(&self, target: &Stub, path: &[&str]) -> PendingCall {
+        self.send(target, path, None, CallTracker::default())
+    }
+
+    fn send(&self, target: &Stub, path: &[&str], args: Option<Vec<Value>>, tracker: CallTracker) -> PendingCall {
         let (reply, answer) = oneshot::channel();
         let place = Place::default();
-        let bytes = weight(&args);
+        let bytes = args.as_deref().map_or(0, weight);
         let (target, path) = (target.clone(), keys(path));
         let call = Call { target, path, args, bytes, reply, place: place.clone(), tracker };
         if let Err((Command::Call(call), refusal)) = self.0.mailbox.push(Command::Call(call)) {

@@ -351,7 +351,7 @@ impl<S: Socket> Driver<S> {
             return;
         }
         let frame = self.outbound.next_frame();
-        match self.session.0.call(&call.target, call.path, Some(call.args), CallMode::Pull) {
+        match self.session.0.call(&call.target, call.path, call.args, CallMode::Pull) {
             Ok(id) => {
                 // The place is this call's alone, so it is empty.
                 let _ = call.place.set(id);

@@ -41,7 +41,8 @@ pub(crate) enum Command {
 pub(crate) struct Call {
     pub(crate) target: Stub,
     pub(crate) path: Vec<PathKey>,
-    pub(crate) args: Vec<Value>,
+    /// Absent when a property is read.
+    pub(crate) args: Option<Vec<Value>>,
     /// What the arguments hold.
     pub(crate) bytes: usize,
     pub(crate) reply: oneshot::Sender<Result<Value, CallError>>,

@@ -12,7 +12,7 @@ use codemode_client::RemoteExecutor;
 use codemode_protocol::{
     CodemodeRequest, ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, Limits, Outcome, TimeBound,
 };
-use codemode_sandbox::{PoolExecutor, PoolOptions};
+use codemode_sandbox::{PoolExecutor, PoolOptions, machine_memory};
 use futures_util::future::{Either, select};
 use tokio::time::timeout;
 
@@ -24,7 +24,6 @@ use self::{dialect::Program, output::Report, tools::CommandTools};
 use crate::{
     args,
     exit::{Failure, Status},
-    machine,
     settings::memory_fits,
     signals,
     terminal::say,
@@ -48,7 +47,7 @@ pub(crate) async fn run(args: args::Run) -> Result<Status, Failure> {
 
 async fn attempt(args: args::Run) -> Result<Status, Failure> {
     if let (None, Some(bytes)) = (&args.url, args.memory_limit) {
-        memory_fits("--memory-limit", bytes, machine::memory()).map_err(Failure::usage)?;
+        memory_fits("--memory-limit", bytes, machine_memory()).map_err(Failure::usage)?;
     }
     let limits = limits(&args);
     let program = program(&args, &limits)?;
@@ -119,7 +118,10 @@ fn limits(args: &args::Run) -> Limits {
     limits.max_timeout_ms = limits.max_timeout_ms.max(args.timeout.unwrap_or(0));
     limits.max_cpu_time_ms = limits.max_timeout_ms;
     limits.max_wall_ms = limits.max_wall_ms.max(limits.max_timeout_ms);
-    limits.max_memory_limit = limits.max_memory_limit.max(args.memory_limit.unwrap_or(0));
+    if let Some(bytes) = args.memory_limit {
+        limits.max_memory_limit = limits.max_memory_limit.max(bytes);
+        limits.memory_budget = limits.clone().on_machine(machine_memory()).memory_budget.max(bytes);
+    }
     limits
 }
 

@@ -1,6 +1,7 @@
 //! How settings bear on each other, and the contract's bounds that follow from them.
 
 use codemode_protocol::Limits;
+use codemode_sandbox::TenantCeilings;
 
 use super::{
     sources::{Origin, Set},
@@ -20,9 +21,22 @@ impl Settings {
         within(("timeout-default", &mut self.timeout_default), ("timeout-max", &self.timeout_max), show_time)?;
         within(("cpu-time-max", &mut self.cpu_time_max), ("max-wall", &self.max_wall), show_time)?;
         within(("cpu-time-default", &mut self.cpu_time_default), ("cpu-time-max", &self.cpu_time_max), show_time)?;
+        if let Some(budget) = self.memory_budget.value {
+            let budget = Set { value: budget, origin: self.memory_budget.origin.clone() };
+            within(("memory-max", &mut self.memory_max), ("memory-budget", &budget), show_size)?;
+        }
         within(("memory-default", &mut self.memory_default), ("memory-max", &self.memory_max), show_size)?;
         within(("stack-default", &mut self.stack_default), ("stack-max", &self.stack_max), show_size)?;
         within(("max-module", &mut self.max_module), ("max-modules", &self.max_modules), show_size)
+    }
+
+    /// What each tenant may have of the pool.
+    pub(crate) fn tenant(&self) -> TenantCeilings {
+        TenantCeilings {
+            concurrent: self.tenant_concurrent.value,
+            queue: self.tenant_queue.value,
+            retained: self.tenant_retained.value,
+        }
     }
 
     /// The contract's bounds with the operator's in their place. `memory` is that of the machine, in bytes.
@@ -33,6 +47,17 @@ impl Settings {
         if self.memory_max.origin.is_given() {
             memory_fits("memory-max", self.memory_max.value, memory)?;
         }
+        let budget = match self.memory_budget.value {
+            Some(budget) => {
+                memory_fits("memory-budget", budget, memory)?;
+                budget
+            }
+            // One program may take what the operator says, also when that is more than they would all get.
+            None if self.memory_max.origin.is_given() => {
+                Limits::default().on_machine(memory).memory_budget.max(self.memory_max.value)
+            }
+            None => Limits::default().memory_budget,
+        };
         Ok(Limits {
             timeout_ms: self.timeout_default.value,
             max_timeout_ms: self.timeout_max.value,
@@ -56,6 +81,8 @@ impl Settings {
             outbound_body_bytes: self.outbound_body.value,
             wire_message_bytes: self.wire_message.value,
             max_concurrent: self.max_concurrent.value,
+            memory_budget: budget,
+            memory_overcommit: self.memory_overcommit.value,
             warm_children: self.warm.value,
             queue: self.queue.value,
             queue_wait_ms: self.queue_wait.value,
@@ -167,6 +194,29 @@ mod tests {
             settings.limits(Some(4 << 30)).unwrap_err(),
             "memory-max is 5GiB, which is above the 4GiB of memory that this machine has"
         );
-        assert!(settings.limits(Some(5 << 30)).is_ok());
+        let limits = settings.limits(Some(5 << 30)).unwrap();
+        assert_eq!((limits.memory_budget, limits.max_memory_limit), (5 << 30, 5 << 30));
+    }
+
+    #[test]
+    fn a_memory_budget_fits_the_machine_and_bounds_every_program() {
+        let budget = |bytes: u64, more: &[(&'static str, u64)]| {
+            let mut settings = settings(more).unwrap();
+            settings.memory_budget = Set { value: Some(bytes), origin: Origin::Flag("--memory-budget".into()) };
+            settings.settle().map(|()| settings)
+        };
+        let limits = budget(64 << 20, &[]).unwrap().limits(Some(4 << 30)).unwrap();
+        assert_eq!(
+            (limits.memory_budget, limits.max_memory_limit, limits.memory_limit),
+            (64 << 20, 64 << 20, 64 << 20)
+        );
+        assert_eq!(
+            budget(64 << 20, &[("memory-max", 65 << 20)]).unwrap_err(),
+            "memory-max is 65MiB (--memory-max), which is above memory-budget, 64MiB"
+        );
+        assert_eq!(
+            budget(5 << 30, &[]).unwrap().limits(Some(4 << 30)).unwrap_err(),
+            "memory-budget is 5GiB, which is above the 4GiB of memory that this machine has"
+        );
     }
 }

@@ -11,7 +11,7 @@ use codemode_sandbox::Level;
 
 use super::{
     Set, Sources,
-    kinds::{Address, Confinement, Count, Form, Kind, LogFilter, NodeName, Size, Time},
+    kinds::{Address, Confinement, Count, Form, Kind, LogFilter, NodeName, Optional, Size, Time},
 };
 
 /// What is known of a setting without its value.
@@ -124,6 +124,17 @@ settings! {
         queue "queue": u64 as Count { least: 0, most: 1_000_000 } => limits().queue;
         /// How long a program may wait for a sandbox
         queue_wait "queue-wait": u64 as Time { least: 1, most: DAY } => limits().queue_wait_ms;
+        /// Memory that all programs may take together; what they may ask for adds up to `memory-overcommit` times as much
+        memory_budget "memory-budget": Option<u64> as Optional(Size { least: LEAST_MEMORY_BYTES, most: u64::MAX }) => None,
+            "75 % of what the machine or the control group has";
+        /// How many times the memory budget programs may ask for, because most use little of it
+        memory_overcommit "memory-overcommit": u64 as Count { least: 1, most: 1000 } => limits().memory_overcommit;
+        /// Programs at once of one tenant; further ones wait
+        tenant_concurrent "tenant-concurrent": Option<u64> as Optional(Count { least: 1, most: 100_000 }) => None;
+        /// Programs of one tenant that may wait for a sandbox
+        tenant_queue "tenant-queue": Option<u64> as Optional(Count { least: 0, most: 1_000_000 }) => None;
+        /// Executions of one tenant retained at once
+        tenant_retained "tenant-retained": Option<u64> as Optional(Count { least: 0, most: 100_000 }) => None;
         /// Executions retained at once for later calls of their functions
         max_retained "max-retained": u64 as Count { least: 0, most: 100_000 } => limits().max_retained;
         /// How long a retained execution lives without a call

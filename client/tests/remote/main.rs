@@ -5,6 +5,7 @@
 mod breaks;
 mod dispose;
 mod endpoints;
+mod leases;
 mod sessions;
 mod support;
 

@@ -6,12 +6,13 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use codemode_daemon::{Config, ServeError};
 use codemode_protocol::{
-    CancelSource, Dispatch, Encoded, ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, HostCall, InvokeOptions,
-    Limits, OutboundRequest, Outcome, Stats, Termination,
+    AcquireOptions, CancelSource, Dispatch, Encoded, ErrorCode, ExecuteRequest, Executor, ExecutorError, Host,
+    HostCall, InvokeOptions, Lease, Limits, OutboundRequest, Outcome, Stats, Termination,
     capnweb::{ErrorValue, Object, Value, target_fn},
+    text,
 };
 use codemode_transport::{CallError, ConnectOptions, Connection, TransportOptions, connect, start};
-use futures_util::{SinkExt, StreamExt};
+use futures_util::{FutureExt, SinkExt, StreamExt};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -29,8 +30,15 @@ pub const PATIENCE: Duration = Duration::from_secs(20);
 pub struct Seen {
     pub started: usize,
     pub running: usize,
+    /// Leases that are held.
+    pub leases: usize,
+    /// Leases that are waited for.
+    pub waiting: usize,
     pub disposed: bool,
 }
+
+/// The memory that there is no lease for: whoever asks for so much waits.
+pub const CROWDED: u32 = 2 << 20;
 
 /// Does what the code of the request names, by itself or as the one expression of a function:
 ///
@@ -44,6 +52,7 @@ pub struct Seen {
 #[derive(Clone, Default)]
 pub struct Fake {
     pub seen: watch::Sender<Seen>,
+    pub drained: Arc<Notify>,
     pub go: Arc<Notify>,
 }
 
@@ -140,6 +149,28 @@ impl Executor for Fake {
         }
     }
 
+    /// A lease that was waited for 7 ms, unless it asks for [`CROWDED`] memory.
+    async fn acquire(&self, options: AcquireOptions) -> Result<Lease, ExecutorError> {
+        if options.memory_limit == Some(u64::from(CROWDED)) {
+            self.seen.send_modify(|seen| seen.waiting += 1);
+            let _waiting = Leaves(self.seen.clone(), |seen| seen.waiting -= 1);
+            self.drained.notified().await;
+            return Err(ExecutorError::new(ErrorCode::ShuttingDown, text::NOT_STARTED_SHUTTING_DOWN));
+        }
+        self.seen.send_modify(|seen| seen.leases += 1);
+        let held = Leaves(self.seen.clone(), |seen| seen.leases -= 1);
+        let fake = self.clone();
+        let run = move |request: ExecuteRequest, host: Host| {
+            drop(held);
+            async move { fake.execute(request, host).await }.boxed()
+        };
+        Ok(Lease::new(Duration::from_millis(7), Box::new(run)))
+    }
+
+    fn drain(&self) {
+        self.drained.notify_one();
+    }
+
     async fn dispose(&self) {
         self.seen.send_modify(|seen| seen.disposed = true);
     }
@@ -148,6 +179,15 @@ impl Executor for Fake {
 /// The word, also where the dialect has made a function that returns it.
 fn bare(code: &str) -> &str {
     code.strip_prefix("async () => {\nreturn (").and_then(|rest| rest.strip_suffix(")\n}")).unwrap_or(code)
+}
+
+/// Notes an end.
+struct Leaves(watch::Sender<Seen>, fn(&mut Seen));
+
+impl Drop for Leaves {
+    fn drop(&mut self) {
+        self.0.send_modify(self.1);
+    }
 }
 
 struct Running(watch::Sender<Seen>);

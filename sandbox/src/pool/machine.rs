@@ -1,14 +1,19 @@
-//! Admission and supply, purely: who gets which child when, who waits, who is refused, when to fork and when to start
-//! the zygote again. Arrivals and the time go in, [`Action`]s come out; drivers only obey.
+//! Who gets which child when, when to fork and when to start the zygote again, purely. Arrivals and the time go in,
+//! [`Action`]s come out; drivers only obey. Who is admitted, [`Admission`] decides.
 //!
 //! A run passes three stations: the queue until it has a permit, then the line for a child, then running. Only the
-//! queue is bounded, because permits bound the other two. Waiting in either ends with the wait bound.
+//! queue is bounded, because permits bound the other two. Waiting in either ends with the wait bound. A lease has a
+//! permit and is in no line until its run begins.
 
 use std::{
     collections::{BTreeMap, VecDeque},
     time::Duration,
 };
 
+use super::{
+    admission::{Admission, Arrival, Bounds, Holdings, Refusal, Rest, Ruling},
+    queue::Wish,
+};
 use crate::zygote::ChildId;
 
 /// Names a run at admission.
@@ -18,25 +23,10 @@ pub(crate) struct Ticket(pub(crate) u64);
 /// What the machine is told once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Capacity {
-    /// Permits.
-    pub(crate) max_concurrent: usize,
+    /// What is shared out.
+    pub(crate) admission: Bounds,
     /// Children that stand ready beyond those that run.
     pub(crate) warm: usize,
-    /// Places in the queue.
-    pub(crate) queue: usize,
-    /// How long a run may wait for its start.
-    pub(crate) wait: Duration,
-}
-
-/// Why a run does not start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    /// No place in the queue; try again after this time.
-    QueueFull(Duration),
-    /// Not started within the wait bound; try again after this time.
-    Waited(Duration),
-    /// The pool is disposed.
-    Disposed,
 }
 
 /// What is to be done.
@@ -58,9 +48,11 @@ pub(crate) enum Action {
         /// Its child.
         child: ChildId,
     },
-    /// The run does not start.
+    /// The lease is held: report [`Machine::begin`] or [`Machine::abandon`]. Unused, it ends by itself.
+    Lease(Ticket),
+    /// The run does not start, or the lease is not given.
     Reject {
-        /// The run.
+        /// The run or lease.
         ticket: Ticket,
         /// Why.
         refusal: Refusal,
@@ -87,8 +79,9 @@ enum Zygote {
     Gone,
 }
 
+/// A run with a permit and without a child.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
+struct InLine {
     ticket: Ticket,
     deadline: Duration,
 }
@@ -119,12 +112,18 @@ pub(crate) struct Machine {
     dry_since: Option<Duration>,
     /// Oldest first: the one that has had most time to warm up.
     idle: VecDeque<ChildId>,
-    queue: VecDeque<Waiting>,
-    line: VecDeque<Waiting>,
-    running: usize,
-    /// A sliding mean of how long runs hold their permit.
-    usual_run: Duration,
+    admission: Admission,
+    line: VecDeque<InLine>,
+    counts: Counts,
     actions: VecDeque<Action>,
+}
+
+/// What has happened so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) forks: u64,
+    pub(crate) failed_forks: u64,
+    pub(crate) zygotes: u64,
 }
 
 /// What stands where, for status and tests.
@@ -134,8 +133,14 @@ pub(crate) struct Census {
     pub(crate) idle: usize,
     /// Runs with a child.
     pub(crate) running: usize,
-    /// Runs that wait for a permit or a child.
+    /// Runs and leases that wait for a permit, and runs that wait for a child.
     pub(crate) waiting: usize,
+    /// Permits that are held for a run to come.
+    pub(crate) leased: usize,
+    /// Executions that keep their memory after their run.
+    pub(crate) retained: usize,
+    /// Bytes that the limits of all of them add up to.
+    pub(crate) memory: u64,
     /// Whether there is a zygote, and children come when they are asked for.
     pub(crate) supplied: bool,
 }
@@ -144,7 +149,8 @@ impl Machine {
     /// A machine without a zygote; its first action is to start one.
     pub(crate) fn new(capacity: Capacity) -> Self {
         Self {
-            capacity: Capacity { max_concurrent: capacity.max_concurrent.max(1), ..capacity },
+            capacity,
+            admission: Admission::new(capacity.admission),
             zygote: Zygote::Starting,
             zygote_failures: 0,
             child_failures: 0,
@@ -158,10 +164,8 @@ impl Machine {
             heard: Duration::ZERO,
             dry_since: None,
             idle: VecDeque::new(),
-            queue: VecDeque::new(),
             line: VecDeque::new(),
-            running: 0,
-            usual_run: FIRST_GUESS,
+            counts: Counts::default(),
             actions: VecDeque::from([Action::StartZygote]),
         }
     }
@@ -171,42 +175,51 @@ impl Machine {
         self.actions.pop_front()
     }
 
-    /// A run wants to start.
-    pub(crate) fn arrive(&mut self, ticket: Ticket, now: Duration) {
-        let waiting = Waiting { ticket, deadline: now + self.capacity.wait };
-        if let Zygote::Gone = self.zygote {
-            self.reject(ticket, Refusal::Disposed);
-        } else if self.permits() < self.capacity.max_concurrent {
-            self.line.push_back(waiting);
-            self.serve(now);
-        } else if self.queue.len() < self.capacity.queue {
-            self.queue.push_back(waiting);
-        } else {
-            let refusal = Refusal::QueueFull(self.retry_after());
-            self.reject(ticket, refusal);
-        }
-    }
-
-    /// A run that waits is not wanted any more.
-    pub(crate) fn abandon(&mut self, ticket: Ticket, now: Duration) {
-        self.queue.retain(|waiting| waiting.ticket != ticket);
-        self.line.retain(|waiting| waiting.ticket != ticket);
+    /// A run or a lease wants to be admitted.
+    pub(crate) fn arrive(&mut self, arrival: Arrival, now: Duration) {
+        self.admission.arrive(arrival, now);
         self.serve(now);
     }
 
-    /// A run that was assigned has ended after `held`, whatever became of it.
-    pub(crate) fn finished(&mut self, held: Duration, now: Duration) {
-        self.running = self.running.saturating_sub(1);
-        self.child_failures = 0;
-        self.usual_run = (self.usual_run * 7 + held) / 8;
+    /// The run of a lease wants its child, with the permit that the lease holds. False when the lease has expired.
+    pub(crate) fn begin(&mut self, ticket: Ticket, now: Duration) -> bool {
+        let begins = self.admission.begin(ticket);
+        if begins {
+            self.line.push_back(self.in_line(ticket, now));
+            self.serve(now);
+        }
+        begins
+    }
+
+    /// A run that waits, or a lease, is not wanted any more, or memory that was retained is free.
+    pub(crate) fn abandon(&mut self, ticket: Ticket, now: Duration) {
+        self.line.retain(|waiting| waiting.ticket != ticket);
+        self.admission.withdraw(ticket, now);
         self.serve(now);
         self.supply(now);
     }
 
+    /// A run that was assigned has ended after `held`, whatever became of it.
+    pub(crate) fn finished(&mut self, ticket: Ticket, held: Duration, rest: Rest, now: Duration) {
+        self.child_failures = 0;
+        self.admission.end(ticket, held, rest, now);
+        self.serve(now);
+        self.supply(now);
+    }
+
+    /// Whether an execution that was just retained is not one too many of its tenant's.
+    pub(crate) fn may_retain(&self, ticket: Ticket) -> bool {
+        self.admission.may_retain(ticket)
+    }
+
     /// The child of an assignment was dead before it could be told anything: the run takes the next one.
     pub(crate) fn reassign(&mut self, ticket: Ticket, now: Duration) {
-        self.running = self.running.saturating_sub(1);
-        self.line.push_front(Waiting { ticket, deadline: now + self.capacity.wait });
+        if let Zygote::Gone = self.zygote {
+            self.admission.withdraw(ticket, now);
+            self.actions.push_back(Action::Reject { ticket, refusal: Refusal::Closed });
+            return;
+        }
+        self.line.push_front(self.in_line(ticket, now));
         self.serve(now);
     }
 
@@ -217,6 +230,7 @@ impl Machine {
             self.actions.push_back(Action::Kill(child));
             return;
         }
+        self.counts.forks += 1;
         self.fork_failures = 0;
         self.dry_since = None;
         self.idle.push_back(child);
@@ -256,6 +270,7 @@ impl Machine {
             return;
         }
         self.zygote = Zygote::Up { since: now };
+        self.counts.zygotes += 1;
         self.dry_since = None;
         self.supply(now);
     }
@@ -287,14 +302,15 @@ impl Machine {
             self.actions.push_back(Action::StartZygote);
         }
         self.look_at_forks(now);
-        let late = |waiting: &Waiting| waiting.deadline <= now;
-        let expired: Vec<_> = self.line.iter().chain(&self.queue).filter(|waiting| late(waiting)).copied().collect();
+        let late = |waiting: &InLine| waiting.deadline <= now;
+        let expired: Vec<_> = self.line.iter().filter(|waiting| late(waiting)).copied().collect();
         self.line.retain(|waiting| !late(waiting));
-        self.queue.retain(|waiting| !late(waiting));
-        for waiting in expired {
-            let refusal = Refusal::Waited(self.retry_after());
-            self.reject(waiting.ticket, refusal);
+        for InLine { ticket, .. } in expired {
+            self.admission.withdraw(ticket, now);
+            let refusal = Refusal::NoChild(self.admission.retry_after(&None, now));
+            self.actions.push_back(Action::Reject { ticket, refusal });
         }
+        self.admission.advance(now);
         self.serve(now);
         self.supply(now);
     }
@@ -310,46 +326,65 @@ impl Machine {
             }
             Zygote::Starting | Zygote::Condemned { .. } | Zygote::Gone => None,
         };
-        // Those in the queue came in this order and wait equally long.
-        let waiting = self.line.iter().chain(self.queue.front()).map(|waiting| waiting.deadline).min();
-        zygote.into_iter().chain(waiting).min()
+        let waiting = self.line.iter().map(|waiting| waiting.deadline).min();
+        zygote.into_iter().chain(waiting).chain(self.admission.next_deadline()).min()
+    }
+
+    /// Refuses those who wait for a permit and those who come from now on, and takes back what is leased. What has a
+    /// permit goes on.
+    pub(crate) fn drain(&mut self, now: Duration) {
+        self.admission.close(now);
+        self.serve(now);
     }
 
     /// Ends it all: refuses those who wait, gives up the children without a run.
-    pub(crate) fn dispose(&mut self) {
+    pub(crate) fn dispose(&mut self, now: Duration) {
         self.zygote = Zygote::Gone;
-        for waiting in self.line.drain(..).chain(self.queue.drain(..)) {
-            self.actions.push_back(Action::Reject { ticket: waiting.ticket, refusal: Refusal::Disposed });
+        self.admission.close(now);
+        for InLine { ticket, .. } in std::mem::take(&mut self.line) {
+            self.admission.withdraw(ticket, now);
+            self.actions.push_back(Action::Reject { ticket, refusal: Refusal::Closed });
         }
+        self.serve(now);
         self.actions.extend(self.idle.drain(..).map(Action::Kill));
     }
 
     /// What stands where.
     pub(crate) fn census(&self, now: Duration) -> Census {
+        let Holdings { runs, leases, retained, memory, waiting } = self.admission.holdings();
         Census {
             idle: self.idle.len(),
-            running: self.running,
-            waiting: self.line.len() + self.queue.len(),
+            running: runs - self.line.len(),
+            waiting: self.line.len() + waiting,
+            leased: leases,
+            retained,
+            memory,
             supplied: matches!(self.zygote, Zygote::Up { .. }) && !self.is_dry(now),
         }
     }
 
-    fn permits(&self) -> usize {
-        self.running + self.line.len()
+    /// What has happened so far.
+    pub(crate) fn counts(&self) -> Counts {
+        self.counts
     }
 
-    /// Gives free permits to the queue and children to the line.
+    fn in_line(&self, ticket: Ticket, now: Duration) -> InLine {
+        InLine { ticket, deadline: now.saturating_add(self.capacity.admission.wait) }
+    }
+
+    /// Gives permits to the line and children to those in it.
     fn serve(&mut self, now: Duration) {
-        while self.permits() < self.capacity.max_concurrent
-            && let Some(waiting) = self.queue.pop_front()
-        {
-            self.line.push_back(waiting);
+        while let Some(ruling) = self.admission.poll() {
+            match ruling {
+                Ruling::Granted { ticket, wish: Wish::Run } => self.line.push_back(self.in_line(ticket, now)),
+                Ruling::Granted { ticket, wish: Wish::Lease } => self.actions.push_back(Action::Lease(ticket)),
+                Ruling::Refused { ticket, refusal } => self.actions.push_back(Action::Reject { ticket, refusal }),
+            }
         }
         while !self.line.is_empty()
             && let Some(child) = self.idle.pop_front()
-            && let Some(Waiting { ticket, .. }) = self.line.pop_front()
+            && let Some(InLine { ticket, .. }) = self.line.pop_front()
         {
-            self.running += 1;
             self.actions.push_back(Action::Assign { ticket, child });
         }
         // Supply waits for the end of a run, so that a fork does not compete with the run that made room for it,
@@ -429,6 +464,7 @@ impl Machine {
 
     /// Counts one failure for all forks that were asked for until now.
     fn count_fork_failure(&mut self, child: ChildId, now: Duration) {
+        self.counts.failed_forks += 1;
         if child >= self.counted_below {
             self.counted_below = ChildId(self.next_child);
             self.fork_failures += 1;
@@ -444,16 +480,6 @@ impl Machine {
         if self.child_failures > TOLERATED_FAILURES {
             self.no_fork_before = now + backoff(self.child_failures - TOLERATED_FAILURES);
         }
-    }
-
-    fn retry_after(&self) -> Duration {
-        let ahead = u32::try_from(self.queue.len() + self.line.len() + 1).unwrap_or(u32::MAX);
-        let permits = u32::try_from(self.capacity.max_concurrent).unwrap_or(u32::MAX);
-        (self.usual_run.saturating_mul(ahead) / permits).clamp(LEAST_RETRY, self.capacity.wait.max(LEAST_RETRY))
-    }
-
-    fn reject(&mut self, ticket: Ticket, refusal: Refusal) {
-        self.actions.push_back(Action::Reject { ticket, refusal });
     }
 }
 
@@ -479,12 +505,6 @@ const FORK_BOUND: Duration = Duration::from_secs(5);
 
 /// How long there may be no child, while some are asked for, until that counts as a lack.
 const DRY_AFTER: Duration = Duration::from_secs(2);
-
-/// How long a run holds its permit, before any has ended.
-const FIRST_GUESS: Duration = Duration::from_millis(100);
-
-/// Asking again sooner than this never helps.
-const LEAST_RETRY: Duration = Duration::from_millis(50);
 
 #[cfg(test)]
 mod tests;

@@ -1,48 +1,49 @@
 //! [`PoolExecutor`]: the native contract on warm, confined, one-shot children.
 //!
-//! `machine` and `clock` and `conversation` decide, purely. `shared` obeys the machine, `supply` speaks with the
-//! zygote, `run` with a child, `calls` and `fetching` with the host, `watchdog` kills what outlives its bounds, `verdict` says what a
-//! run's end means, `retained` keeps children whose functions may be called. `retained` keeps what may be called later.
+//! `machine`, which children there are, with `admission`, who gets a permit, `queue`, whose turn it is, and `rate`, when
+//! to try again; `clock` and `conversation`: these decide, purely. `shared` obeys the machine, `supply` speaks with the
+//! zygote, `execution` leads a run from its admission to its answer, `specify` says what its child is told, `run` speaks
+//! with the child, `calls` and `fetching` with the host, `watchdog` kills what outlives its bounds, `verdict` says what a
+//! run's end means, `retained` keeps children whose functions may be called.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use codemode_protocol::{
-    Encoded, ErrorCode, ExecuteRequest, Executor, ExecutorError, HANDLE_TAG, Host, InvokeOptions, LOCAL_NODE, Limits,
-    OutboundMode, Outcome, ResultEncoding, RunBounds, capnweb::Value, text,
+    AcquireOptions, Caller, ExecuteRequest, Executor, ExecutorError, Gauges, Host, InvokeOptions, LOCAL_NODE, Lease,
+    Limits, Outcome,
 };
 use tokio::{
     runtime::Handle,
     sync::{mpsc, watch},
 };
-use uuid::Uuid;
 
-use crate::{
-    confinement::ConfinementReport,
-    frame::{InvokeSpec, LogBounds, OutboundSpec, ProviderSpec, RunSpec},
-};
+use crate::{confinement::ConfinementReport, memory::machine_memory};
 
-use machine::Refusal;
-use retained::Parked;
-use run::Prepared;
+use execution::Pool;
 use shared::Shared;
 use supply::{Event, Keeper};
 use watchdog::Watchdog;
 
+mod admission;
 mod calls;
 mod child;
 mod clock;
 mod conversation;
+mod execution;
 mod fetching;
 mod machine;
 mod options;
+mod queue;
+mod rate;
 mod retained;
 mod run;
 mod shared;
+mod specify;
 mod supply;
 mod verdict;
 mod watchdog;
 
-pub use options::{PoolError, PoolOptions};
+pub use options::{PoolError, PoolOptions, TenantCeilings};
 
 /// Runs each program in a process of its own that was forked, warmed up and confined before the program came.
 ///
@@ -50,11 +51,7 @@ pub use options::{PoolError, PoolOptions};
 /// [`Executor::dispose`] also waits for that.
 #[derive(Debug)]
 pub struct PoolExecutor {
-    shared: Arc<Shared>,
-    watchdog: Watchdog,
-    runtime: Handle,
-    /// Of requests that bring none of their own.
-    modules: BTreeMap<String, String>,
+    pool: Arc<Pool>,
     /// True once the director has ended, and with it the last process of this pool.
     ended: watch::Receiver<bool>,
 }
@@ -68,7 +65,7 @@ pub struct PoolStatus {
     pub warm: usize,
     /// Runs with a child.
     pub running: usize,
-    /// Runs that wait for a permit or a child.
+    /// Runs and leases that wait for a permit, and runs that wait for a child.
     pub queued: usize,
     /// Executions that are retained for calls of their functions.
     pub retained: usize,
@@ -87,8 +84,9 @@ impl PoolExecutor {
     pub async fn new(options: PoolOptions) -> Result<Self, PoolError> {
         let runtime = Handle::try_current().map_err(|_| PoolError::NoRuntime)?;
         let node = options.node.clone().unwrap_or_else(|| LOCAL_NODE.to_owned());
-        let shared = Arc::new(Shared::new(options.limits.clone(), node));
-        let grace = Duration::from_millis(options.limits.grace_ms);
+        let limits = options.limits.clone().on_machine(machine_memory());
+        let grace = Duration::from_millis(limits.grace_ms);
+        let shared = Arc::new(Shared::new(limits, options.tenant, options.observer.clone(), node));
         let renicing = Arc::downgrade(&shared);
         let renice = move |child| {
             if let Some(shared) = renicing.upgrade() {
@@ -113,131 +111,54 @@ impl PoolExecutor {
             supply::direct(directed, keeper, first, zygote).await;
             ending.send_replace(true);
         });
-        Ok(Self { shared, watchdog, runtime, modules, ended })
+        Ok(Self { pool: Arc::new(Pool { shared, watchdog, runtime, modules }), ended })
     }
 
-    /// The bounds that this pool applies.
+    /// The bounds that this pool applies, that on memory as it is on this machine.
     pub fn limits(&self) -> &Limits {
-        &self.shared.limits
+        &self.pool.shared.limits
+    }
+
+    /// Figures for an operator.
+    pub fn gauges(&self) -> Gauges {
+        let shared = &self.pool.shared;
+        let (census, counts) = (shared.census(), shared.counts());
+        Gauges {
+            ready: census.supplied && !shared.is_closed(),
+            warm: census.idle as u64,
+            running: census.running as u64,
+            queued: census.waiting as u64,
+            leased: census.leased as u64,
+            retained: census.retained as u64,
+            permits: shared.limits.max_concurrent,
+            reserved_memory: census.memory,
+            reservable_memory: shared::reservable(&shared.limits),
+            forks: counts.forks,
+            failed_forks: counts.failed_forks,
+            zygotes: counts.zygotes,
+            kills: self.pool.watchdog.kills(),
+        }
     }
 
     /// What the pool does at this moment.
     pub fn status(&self) -> PoolStatus {
-        let census = self.shared.census();
+        let shared = &self.pool.shared;
+        let census = shared.census();
         PoolStatus {
-            ready: census.supplied && !self.shared.is_disposed(),
+            ready: census.supplied && !shared.is_closed(),
             warm: census.idle,
             running: census.running,
             queued: census.waiting,
-            retained: self.shared.retained.count(),
-            zygote: self.shared.zygote(),
-            confinement: self.shared.confinement(),
-        }
-    }
-
-    async fn run(&self, mut request: ExecuteRequest, host: Host) -> Result<Outcome, ExecutorError> {
-        let limits = &self.shared.limits;
-        request.validate(limits)?;
-        if request.outbound == OutboundMode::Stub && host.outbound.is_none() {
-            return Err(ExecutorError::invalid("outbound", OUTBOUND_RULE));
-        }
-        let bounds = request.bounds(limits);
-        request.modules.get_or_insert_with(|| self.modules.clone());
-        let spec = specify(request, &bounds, limits);
-        let mut prepared = Box::new(Prepared::new(spec, bounds, host, &self.shared, self.runtime.clone()));
-        let arrived = self.shared.now();
-        let (ticket, mut admission) = self.shared.admit().await;
-        loop {
-            let child = admission.map_err(refusal)?;
-            let queued = self.shared.now().saturating_sub(arrived);
-            match prepared.begin(&self.shared, &self.watchdog, child, queued) {
-                Ok(run) => {
-                    let (answer, parked) = run.serve().await;
-                    return answer.map(|outcome| self.retain(outcome, parked));
-                }
-                Err(again) => prepared = again,
-            }
-            admission = self.shared.admit_again(ticket).await;
-        }
-    }
-}
-
-impl PoolExecutor {
-    /// Retains the child of a run whose result holds handles; if there are too many already, its functions are null.
-    fn retain(&self, mut outcome: Outcome, parked: Option<Parked>) -> Outcome {
-        let Some(parked) = parked else { return outcome };
-        if outcome.result.is_none() {
-            // Nobody has a handle.
-            parked.child.kill();
-            return outcome;
-        }
-        let nonce = parked.spec.retain.clone().unwrap_or_default();
-        outcome.execution_id = self.shared.retained.keep(parked, &self.runtime);
-        if outcome.execution_id.is_none() {
-            outcome.handles_refused = true;
-            outcome.result = outcome.result.map(|result| without_handles(&result, &nonce, &self.shared.limits));
-        }
-        outcome
-    }
-
-    async fn invoke(
-        &self,
-        execution_id: &str,
-        handle_id: &str,
-        args_json: &str,
-        host: Host,
-        options: InvokeOptions,
-    ) -> Result<Outcome, ExecutorError> {
-        let limits = &self.shared.limits;
-        options.validate(args_json, limits)?;
-        if options.outbound == OutboundMode::Stub && host.outbound.is_none() {
-            return Err(ExecutorError::invalid("outbound", OUTBOUND_RULE));
-        }
-        let arrived = self.shared.now();
-        let (turn, parked) = self.shared.retained.take(execution_id).await?;
-        let Some(function) = function_number(handle_id, &parked) else {
-            turn.give_back(parked);
-            let message = text::handle_not_found(execution_id, handle_id);
-            return Err(ExecutorError::new(ErrorCode::HandleNotFound, message));
-        };
-        let asked = options.bounds(limits);
-        let bounds =
-            RunBounds { memory_bytes: parked.spec.memory_limit, stack_bytes: parked.spec.stack_limit, ..asked };
-        let invoke = InvokeSpec {
-            function,
-            args_json: args_json.to_owned(),
-            timeout_ms: bounds.timeout_ms,
-            cpu_ms: bounds.cpu_ms,
-            max_wall_ms: bounds.max_wall_ms,
-            count_host_waits: options.count_host_waits,
-            drop_functions: options.drop_functions,
-            outbound: outbound(options.outbound),
-            escaped_units: escaped_units(options.result_encoding),
-        };
-        let (prepared, child) = Prepared::call(parked, invoke, bounds, host, &self.shared, self.runtime.clone());
-        let queued = self.shared.now().saturating_sub(arrived);
-        let Ok(run) = Box::new(prepared).begin(&self.shared, &self.watchdog, child, queued) else {
-            return Err(retained::not_found(execution_id));
-        };
-        let (answer, parked) = run.serve().await;
-        let closed = !turn.is_listed();
-        if let Some(parked) = parked {
-            turn.give_back(parked);
-        }
-        match answer {
-            Ok(outcome) => Ok(Outcome { execution_id: Some(execution_id.to_owned()), ..outcome }),
-            // It died because it was closed meanwhile.
-            Err(error) if closed && error.code == ErrorCode::SandboxCrashed => {
-                Err(retained::not_found(execution_id).with_logs(error.logs))
-            }
-            Err(error) => Err(error),
+            retained: shared.retained.count(),
+            zygote: shared.zygote(),
+            confinement: shared.confinement(),
         }
     }
 }
 
 impl Executor for PoolExecutor {
     async fn execute(&self, request: ExecuteRequest, host: Host) -> Result<Outcome, ExecutorError> {
-        self.run(request, host).await
+        self.pool.execute(request, host).await
     }
 
     async fn invoke_handle(
@@ -248,15 +169,27 @@ impl Executor for PoolExecutor {
         host: Host,
         options: InvokeOptions,
     ) -> Result<Outcome, ExecutorError> {
-        self.invoke(execution_id, handle_id, args_json, host, options).await
+        self.pool.invoke(execution_id, handle_id, args_json, host, options).await
     }
 
     async fn close_handles(&self, execution_id: &str) -> Result<(), ExecutorError> {
-        self.shared.retained.close(execution_id)
+        self.close_handles_of(execution_id, &Caller::default()).await
+    }
+
+    async fn close_handles_of(&self, execution_id: &str, caller: &Caller) -> Result<(), ExecutorError> {
+        self.pool.shared.retained.close(execution_id, &caller.tenant)
+    }
+
+    async fn acquire(&self, options: AcquireOptions) -> Result<Lease, ExecutorError> {
+        self.pool.acquire(options).await
+    }
+
+    fn drain(&self) {
+        self.pool.shared.drain();
     }
 
     async fn dispose(&self) {
-        self.shared.dispose();
+        self.pool.shared.dispose();
         // The sender goes only with the director, which then has ended as well.
         let _ = self.ended.clone().wait_for(|ended| *ended).await;
     }
@@ -264,112 +197,6 @@ impl Executor for PoolExecutor {
 
 impl Drop for PoolExecutor {
     fn drop(&mut self) {
-        self.shared.dispose();
+        self.pool.shared.dispose();
     }
 }
-
-fn specify(request: ExecuteRequest, bounds: &RunBounds, limits: &Limits) -> RunSpec {
-    let narrow = |bound: u64| u32::try_from(bound).unwrap_or(u32::MAX);
-    RunSpec {
-        code: request.code,
-        providers: request
-            .providers
-            .into_iter()
-            .map(|provider| ProviderSpec {
-                name: provider.name,
-                tools: provider.tools.iter().collect(),
-                prelude: provider.prelude,
-                positional_args: provider.positional_args.unwrap_or(true),
-                proxy_source: provider.proxy_source,
-            })
-            .collect(),
-        modules: request.modules.into_iter().flatten().collect(),
-        timeout_ms: bounds.timeout_ms,
-        cpu_ms: bounds.cpu_ms,
-        max_wall_ms: bounds.max_wall_ms,
-        memory_limit: bounds.memory_bytes,
-        stack_limit: bounds.stack_bytes,
-        count_host_waits: request.count_host_waits,
-        // Kept ones do not vanish.
-        drop_functions: request.drop_functions && !request.retain_handles,
-        retain: request.retain_handles.then(|| Uuid::new_v4().simple().to_string()),
-        outbound: outbound(request.outbound),
-        outbound_bytes: limits.outbound_body_bytes,
-        calls_in_flight: narrow(limits.calls_in_flight),
-        arguments_bytes: limits.call_arguments_bytes,
-        envelope_bytes: limits.call_result_bytes,
-        error_bytes: narrow(limits.error_bytes),
-        result: limits.result(),
-        escaped_units: escaped_units(request.result_encoding),
-        allow_dropped_keys: false,
-        logs: LogBounds {
-            line_bytes: narrow(limits.log_line_bytes),
-            lines: narrow(limits.log_lines),
-            total_bytes: limits.log_bytes,
-        },
-    }
-}
-
-fn outbound(mode: OutboundMode) -> OutboundSpec {
-    match mode {
-        OutboundMode::Stub => OutboundSpec::Host,
-        // No operator has listed an origin.
-        OutboundMode::Default | OutboundMode::Blocked => OutboundSpec::Blocked,
-    }
-}
-
-fn escaped_units(encoding: ResultEncoding) -> u64 {
-    match encoding {
-        ResultEncoding::Value => u64::MAX,
-        ResultEncoding::Text => ESCAPED_RESULT_UNITS,
-    }
-}
-
-/// The number of a function that the execution holds, by its handle.
-fn function_number(handle_id: &str, parked: &Parked) -> Option<u32> {
-    let (nonce, number) = handle_id.rsplit_once('.')?;
-    let number = number.parse().ok().filter(|number| (1..=parked.handles).contains(number))?;
-    (parked.spec.retain.as_deref() == Some(nonce)).then_some(number)
-}
-
-/// A result with null in the place of its handles, which nobody else could have written: they begin with what no
-/// program knows.
-fn without_handles(result: &Encoded, nonce: &str, limits: &Limits) -> Encoded {
-    let start = format!("{{\"{HANDLE_TAG}\":\"{nonce}.");
-    let mut parts = result.as_str().split(&start);
-    let mut text = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        text.push_str("null");
-        text.push_str(part.split_once("\"}").map_or("", |(_, rest)| rest));
-    }
-    // A child that is not honest may make this differ; then it has no result worth showing.
-    Encoded::check(text, &limits.result()).unwrap_or_else(|_| null())
-}
-
-fn null() -> Encoded {
-    Encoded::from_value(&Value::Null).expect("null is data")
-}
-
-fn refusal(refusal: Refusal) -> ExecutorError {
-    let overloaded = |text: &str, after: Duration| {
-        let mut error = ExecutorError::new(ErrorCode::Overloaded, text);
-        error.retry_after_ms = Some(u64::try_from(after.as_millis()).unwrap_or(u64::MAX));
-        error
-    };
-    match refusal {
-        Refusal::QueueFull(after) => {
-            overloaded("All sandboxes are taken and the queue is full. Try again later.", after)
-        }
-        Refusal::Waited(after) => {
-            overloaded("No sandbox became free within the queue's wait bound. Try again later.", after)
-        }
-        Refusal::Disposed => ExecutorError::new(ErrorCode::ShuttingDown, "The pool is disposed and takes no more runs"),
-    }
-}
-
-/// What a request of mode `"stub"` needs.
-const OUTBOUND_RULE: &str = "must be a function when the request's mode is \"stub\"";
-
-/// A result as text is escaped once more in its message, of which JavaScript peers take 32 Mi units in all; the rest is
-/// for logs and errors.
-const ESCAPED_RESULT_UNITS: u64 = 24 << 20;

@@ -1,10 +1,10 @@
 //! What a pool is made with, and why it may not come up.
 
-use std::{collections::BTreeMap, io, path::PathBuf};
+use std::{collections::BTreeMap, io, path::PathBuf, sync::Arc};
 
 #[cfg(doc)]
 use codemode_protocol::LOCAL_NODE;
-use codemode_protocol::Limits;
+use codemode_protocol::{Limits, Observer};
 
 use crate::confinement::{ConfinementReport, Level};
 
@@ -16,12 +16,27 @@ pub struct PoolOptions {
     pub zygote: Option<PathBuf>,
     /// Every bound of the contract's table that concerns sandboxes, admission included.
     pub limits: Limits,
+    /// What each tenant may have of them, however much is free.
+    pub tenant: TenantCeilings,
     /// Module sources by specifier, for requests whose `modules` is absent.
     pub modules: BTreeMap<String, String>,
     /// The node's name, with which the ids of retained executions begin; absent means [`LOCAL_NODE`].
     pub node: Option<String>,
     /// The weakest confinement under which the pool may start.
     pub require_confinement: Level,
+    /// Is told of what happens, for metrics.
+    pub observer: Option<Arc<dyn Observer>>,
+}
+
+/// What each tenant may have of a pool; absent means no ceiling of its own. All callers without a tenant are one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TenantCeilings {
+    /// Runs and leases at once, at least 1. Further ones wait, and hold up nobody else.
+    pub concurrent: Option<u64>,
+    /// Runs and leases that wait for a permit. Further ones are refused with `OVERLOADED`.
+    pub queue: Option<u64>,
+    /// Retained executions. A further run delivers its result with null in the place of its functions.
+    pub retained: Option<u64>,
 }
 
 /// Why a pool did not come up.

@@ -15,7 +15,7 @@ use tokio::{
 };
 use uuid::Uuid;
 
-use super::child::ForkedChild;
+use super::{child::ForkedChild, queue::Tenant, shared::Reservation};
 use crate::frame::{FrameReader, RunSpec};
 
 /// The executions that a pool retains.
@@ -30,7 +30,11 @@ pub(super) struct Retained {
 /// One execution. Calls of it wait in a queue, first come, first served.
 #[derive(Debug)]
 struct Entry {
+    /// To whom it belongs.
+    tenant: Tenant,
     child: Arc<ForkedChild>,
+    /// Its memory, given back with the entry.
+    _memory: Option<Reservation>,
     /// Absent while a call is under way, and for good once one has ended the execution.
     parked: Arc<Queue<Option<Parked>>>,
 }
@@ -50,6 +54,8 @@ pub(super) struct Parked {
     pub(super) since: Instant,
     /// The CPU of its life until then.
     pub(super) cpu: Option<Duration>,
+    /// Its memory, until the execution is retained, which then has it.
+    pub(super) memory: Option<Reservation>,
 }
 
 impl Parked {
@@ -79,10 +85,12 @@ impl Retained {
         self.entries().len()
     }
 
-    /// Retains an execution under a new id, unless there are as many as may be: then its child is killed.
-    pub(super) fn keep(self: &Arc<Self>, parked: Parked, runtime: &Handle) -> Option<String> {
+    /// Retains an execution of `tenant` under a new id, unless there are as many as may be: then its child is killed.
+    pub(super) fn keep(self: &Arc<Self>, mut parked: Parked, tenant: Tenant, runtime: &Handle) -> Option<String> {
         let (uuid, child) = (Uuid::new_v4(), parked.child.clone());
-        let entry = Arc::new(Entry { child: child.clone(), parked: Arc::new(Queue::new(Some(parked))) });
+        let memory = parked.memory.take();
+        let parked = Arc::new(Queue::new(Some(parked)));
+        let entry = Arc::new(Entry { tenant, child: child.clone(), _memory: memory, parked });
         {
             let mut entries = self.entries();
             if entries.len() >= self.most {
@@ -98,10 +106,15 @@ impl Retained {
     /// Waits for the execution's turn and takes it. What is not given back by [`Turn::give_back`] is gone.
     ///
     /// # Errors
-    /// `HANDLE_NOT_FOUND`.
-    pub(super) async fn take(self: &Arc<Self>, execution_id: &str) -> Result<(Turn, Parked), ExecutorError> {
+    /// `HANDLE_NOT_FOUND`, and the same when it is another tenant's.
+    pub(super) async fn take(
+        self: &Arc<Self>,
+        execution_id: &str,
+        tenant: &Tenant,
+    ) -> Result<(Turn, Parked), ExecutorError> {
         let uuid = self.uuid(execution_id)?;
-        let entry = self.entries().get(&uuid).cloned().ok_or_else(|| not_found(execution_id))?;
+        let entry = self.entries().get(&uuid).filter(|entry| entry.tenant == *tenant).cloned();
+        let entry = entry.ok_or_else(|| not_found(execution_id))?;
         let mut place = entry.parked.clone().lock_owned().await;
         let parked = place.take();
         // The place is the last owner of what it holds once the entry is removed.
@@ -112,13 +125,18 @@ impl Retained {
         }
     }
 
-    /// Ends an execution; one that is not there is fine.
+    /// Ends an execution; one that is not there, or is another tenant's, is fine.
     ///
     /// # Errors
     /// `HANDLE_NOT_FOUND` when it belongs to another node: closing it here would not end it.
-    pub(super) fn close(&self, execution_id: &str) -> Result<(), ExecutorError> {
+    pub(super) fn close(&self, execution_id: &str, tenant: &Tenant) -> Result<(), ExecutorError> {
         match self.uuid(execution_id) {
-            Ok(uuid) => self.remove(uuid),
+            Ok(uuid) => {
+                let is_own = self.entries().get(&uuid).is_some_and(|entry| entry.tenant == *tenant);
+                if is_own {
+                    self.remove(uuid);
+                }
+            }
             Err(error) if error.message == text::execution_not_found(execution_id) => {}
             Err(error) => return Err(error),
         }
@@ -253,9 +271,21 @@ mod tests {
         let limits = Limits::default();
         let request = ExecuteRequest::new("");
         let bounds = request.bounds(&limits);
-        let spec = super::super::specify(request, &bounds, &limits);
+        let spec = super::super::specify::specify(request, &bounds, &limits);
         let (since, cpu) = (Instant::now(), child.cpu());
-        (process, Parked { child, reader: FrameReader::new(), outbox: Vec::new(), spec, handles: 1, since, cpu })
+        (
+            process,
+            Parked {
+                child,
+                reader: FrameReader::new(),
+                outbox: Vec::new(),
+                spec,
+                handles: 1,
+                since,
+                cpu,
+                memory: None,
+            },
+        )
     }
 
     #[tokio::test]
@@ -263,11 +293,11 @@ mod tests {
         let retained = Arc::new(Retained::new("n".to_owned(), &Limits::default()));
         let (mut spins, spinning) = parked("while :; do :; done");
         let (mut sleeps, sleeping) = parked("exec sleep 60");
-        let ids = [spinning, sleeping].map(|child| retained.keep(child, &Handle::current()).unwrap());
+        let ids = [spinning, sleeping].map(|child| retained.keep(child, None, &Handle::current()).unwrap());
         // Ends by the kill and by nothing else.
         tokio::task::spawn_blocking(move || spins.wait().unwrap()).await.unwrap();
-        assert_eq!(retained.take(&ids[0]).await.unwrap_err().code, ErrorCode::HandleNotFound);
-        let (turn, child) = retained.take(&ids[1]).await.unwrap();
+        assert_eq!(retained.take(&ids[0], &None).await.unwrap_err().code, ErrorCode::HandleNotFound);
+        let (turn, child) = retained.take(&ids[1], &None).await.unwrap();
         turn.give_back(child);
         retained.close_all();
         assert!(!sleeps.wait().unwrap().success());

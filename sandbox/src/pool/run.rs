@@ -3,7 +3,7 @@
 
 use std::{io, os::fd::AsRawFd, sync::Arc, time::Duration};
 
-use codemode_protocol::{ExecutorError, Host, Outcome, RunBounds, Stats};
+use codemode_protocol::{Crash, Event as PoolEvent, ExecutorError, Host, Outcome, RunBounds, Stats};
 use tokio::{
     io::{Interest, Ready},
     runtime::Handle,
@@ -11,12 +11,14 @@ use tokio::{
 };
 
 use super::{
+    admission::Rest,
     calls::{Answer, CallBounds, Calls},
     child::{ChildEnd, ForkedChild},
     clock::{ClockBounds, RunClock},
     conversation::{Conversation, Heard, Violation},
+    machine::Ticket,
     retained::Parked,
-    shared::Shared,
+    shared::{Reservation, Shared},
     verdict::End,
     watchdog::{Watchdog, Watched},
 };
@@ -86,12 +88,14 @@ impl Prepared {
         (prepared, child)
     }
 
-    /// Hands the run to `child`. A child that is dead already gives the run back.
+    /// Hands the run to `child`. A child that is dead already gives the run back. `ticket` is what it was admitted
+    /// under, which a call of a function was not.
     pub(super) fn begin<'a>(
         mut self: Box<Self>,
-        shared: &'a Shared,
+        shared: &'a Arc<Shared>,
         watchdog: &'a Watchdog,
         child: Arc<ForkedChild>,
+        ticket: Option<Ticket>,
         queued: Duration,
     ) -> Result<Run<'a>, Box<Self>> {
         let bounds = ClockBounds {
@@ -102,7 +106,6 @@ impl Prepared {
             count_host_waits: self.count_host_waits,
         };
         let watched = Arc::new(Watched::new(child.clone(), RunClock::start(bounds, shared.now())));
-        let permit = self.resumed.is_none();
         let mut reader = FrameReader::new();
         if let Some((resumed, mut outbox)) = self.resumed.take() {
             reader = resumed;
@@ -132,7 +135,7 @@ impl Prepared {
             queued,
             runtime: self.runtime,
             ended_by_itself: false,
-            permit,
+            ticket,
             spec: self.spec,
             handles: 0,
             stays: false,
@@ -142,7 +145,7 @@ impl Prepared {
 
 /// A run with its child.
 pub(super) struct Run<'a> {
-    shared: &'a Shared,
+    shared: &'a Arc<Shared>,
     watchdog: &'a Watchdog,
     child: Arc<ForkedChild>,
     watched: Arc<Watched>,
@@ -158,8 +161,8 @@ pub(super) struct Run<'a> {
     runtime: Handle,
     /// Whether the program has ended by itself, so that its host calls go on.
     ended_by_itself: bool,
-    /// Whether it holds a permit, which a call of a function does not.
-    permit: bool,
+    /// What it holds its permit under.
+    ticket: Option<Ticket>,
     /// What the run is, when its child may be retained.
     spec: Option<RunSpec>,
     /// Functions that the child holds for later calls, by its last word.
@@ -191,6 +194,9 @@ impl Run<'_> {
         if self.ended_by_itself {
             self.conversation.all_held().for_each(|call| self.calls.start(call));
         }
+        if let End::Crash { how, .. } = end {
+            self.shared.observe(PoolEvent::Crashed(how));
+        }
         let stats = self.stats(&end).await;
         let logs = self.conversation.take_logs();
         let parked = self.park();
@@ -211,6 +217,7 @@ impl Run<'_> {
             handles: self.handles,
             since: Instant::now(),
             cpu: self.child.cpu(),
+            memory: self.ticket.map(|ticket| Reservation::new(self.shared, ticket)),
         })
     }
 
@@ -223,7 +230,11 @@ impl Run<'_> {
         let socket = match registered {
             Ok(socket) => socket,
             Err(error) => {
-                return Ok(End::Crash { text: format!("The sandbox cannot be watched: {error}"), retryable: true });
+                return Ok(End::Crash {
+                    text: format!("The sandbox cannot be watched: {error}"),
+                    retryable: true,
+                    how: Crash::Silent,
+                });
             }
         };
         let (child, load) = (self.child.clone(), self.calls.load().clone());
@@ -445,8 +456,8 @@ impl Drop for Run<'_> {
         if !self.ended_by_itself {
             self.calls.cancel();
         }
-        if self.permit {
-            self.shared.finished(held);
+        if let Some(ticket) = self.ticket {
+            self.shared.finished(ticket, held, if self.stays { Rest::Retained } else { Rest::Nothing });
         }
     }
 }

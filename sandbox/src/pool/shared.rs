@@ -4,18 +4,21 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
 };
 
-use codemode_protocol::Limits;
+use codemode_protocol::{Caller, Event, Limits, Observer};
 use tokio::sync::{Notify, oneshot};
 
 use super::{
+    admission::{Arrival, Bounds, Refusal, Rest, TenantBounds},
     child::{ChildEnd, ForkedChild},
-    machine::{Action, Capacity, Census, Machine, Refusal, Ticket},
+    machine::{Action, Capacity, Census, Counts, Machine, Ticket},
+    options::TenantCeilings,
+    queue::Wish,
     retained::Retained,
     supply::Link,
 };
@@ -24,17 +27,33 @@ use crate::{
     zygote::{ChildId, Request},
 };
 
-/// What a run gets in the end: a child, or a refusal.
-type Admission = Result<Arc<ForkedChild>, Refusal>;
+/// What a run or a lease gets in the end.
+type Admission = Result<Admitted, Refusal>;
+
+/// What one that is admitted gets.
+#[derive(Debug)]
+enum Admitted {
+    /// A run: its child.
+    Child(Arc<ForkedChild>),
+    /// A lease: its permit.
+    Lease,
+}
+
+/// A run's child, or why it has none.
+pub(super) type Child = Result<Arc<ForkedChild>, Refusal>;
 
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) epoch: Instant,
     pub(super) limits: Limits,
+    observer: Option<Arc<dyn Observer>>,
     /// Executions whose functions may be called.
     pub(super) retained: Arc<Retained>,
     /// Wakes the director to look at its deadlines and wishes again.
     pub(super) director: Notify,
+    /// What each tenant may have.
+    pub(super) tenant: TenantCeilings,
+    closed: AtomicBool,
     disposed: AtomicBool,
     state: Mutex<State>,
 }
@@ -56,14 +75,27 @@ struct State {
 }
 
 impl Shared {
-    pub(super) fn new(limits: Limits, node: String) -> Self {
+    pub(super) fn new(
+        limits: Limits,
+        tenant: TenantCeilings,
+        observer: Option<Arc<dyn Observer>>,
+        node: String,
+    ) -> Self {
         let size = |bound: u64| usize::try_from(bound).unwrap_or(usize::MAX);
-        let capacity = Capacity {
-            max_concurrent: size(limits.max_concurrent),
-            warm: size(limits.warm_children),
+        let ceiling = |ceiling: Option<u64>| ceiling.map_or(usize::MAX, size);
+        let admission = Bounds {
+            permits: size(limits.max_concurrent),
+            memory: reservable(&limits),
             queue: size(limits.queue),
             wait: Duration::from_millis(limits.queue_wait_ms),
+            lease: Duration::from_millis(limits.lease_ms),
+            tenant: TenantBounds {
+                permits: ceiling(tenant.concurrent).max(1),
+                queue: ceiling(tenant.queue),
+                retained: ceiling(tenant.retained),
+            },
         };
+        let capacity = Capacity { admission, warm: size(limits.warm_children) };
         let state = State {
             machine: Machine::new(capacity),
             last_ticket: 0,
@@ -79,7 +111,10 @@ impl Shared {
             epoch: Instant::now(),
             retained: Arc::new(Retained::new(node, &limits)),
             limits,
+            observer,
             director: Notify::new(),
+            tenant,
+            closed: AtomicBool::new(false),
             disposed: AtomicBool::new(false),
             state: Mutex::new(state),
         };
@@ -96,8 +131,24 @@ impl Shared {
         self.disposed.load(Ordering::Acquire)
     }
 
+    /// Whether nobody is admitted any more.
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    /// Tells whoever observes the pool.
+    pub(super) fn observe(&self, event: Event) {
+        if let Some(observer) = &self.observer {
+            observer.observe(event);
+        }
+    }
+
     pub(super) fn census(&self) -> Census {
         self.lock().machine.census(self.now())
+    }
+
+    pub(super) fn counts(&self) -> Counts {
+        self.lock().machine.counts()
     }
 
     pub(super) fn confinement(&self) -> ConfinementReport {
@@ -109,38 +160,74 @@ impl Shared {
     }
 
     /// Waits for a child. Dropping the future gives up the place.
-    pub(super) async fn admit(&self) -> (Ticket, Admission) {
-        let place = {
+    pub(super) async fn admit(&self, caller: Caller, memory: u64) -> (Ticket, Child) {
+        let (ticket, admission) = self.enter(caller, memory, Wish::Run).await;
+        (ticket, admission.and_then(Admitted::into_child))
+    }
+
+    /// Waits for a permit. Dropping the future gives up the place, and dropping the lease gives up the permit.
+    pub(super) async fn lease(self: &Arc<Self>, caller: Caller, memory: u64) -> Result<Leased, Refusal> {
+        let (ticket, admission) = self.enter(caller, memory, Wish::Lease).await;
+        admission.map(|_| Leased(Reservation::new(self, ticket)))
+    }
+
+    /// Waits for the child of a lease's run. None when the lease has expired.
+    pub(super) async fn begin(&self, lease: Leased) -> Option<(Ticket, Child)> {
+        let (ticket, entered) = {
+            let mut state = self.lock();
+            let ticket = lease.0.hand_over();
+            let now = self.now();
+            if !state.machine.begin(ticket, now) {
+                return None;
+            }
+            (ticket, self.entered(&mut state, ticket))
+        };
+        Some((ticket, entered.outcome().await.and_then(Admitted::into_child)))
+    }
+
+    /// The child of an assignment was dead already: the same run takes another.
+    pub(super) async fn admit_again(&self, ticket: Ticket) -> Child {
+        let entered = {
+            let mut state = self.lock();
+            let now = self.now();
+            state.machine.reassign(ticket, now);
+            self.entered(&mut state, ticket)
+        };
+        entered.outcome().await.and_then(Admitted::into_child)
+    }
+
+    async fn enter(&self, caller: Caller, memory: u64, wish: Wish) -> (Ticket, Admission) {
+        let (ticket, entered) = {
             let mut state = self.lock();
             state.last_ticket += 1;
             let ticket = Ticket(state.last_ticket);
             let now = self.now();
-            state.machine.arrive(ticket, now);
-            match self.obey(&mut state, Some(ticket)) {
-                Some(admission) => return (ticket, admission),
-                None => self.wait(&mut state, ticket),
-            }
+            state.machine.arrive(Arrival { ticket, caller, memory, wish }, now);
+            (ticket, self.entered(&mut state, ticket))
         };
-        place.wait().await
+        (ticket, entered.outcome().await)
     }
 
-    /// The child of an assignment was dead already: the same run takes another.
-    pub(super) async fn admit_again(&self, ticket: Ticket) -> Admission {
-        let place = {
-            let mut state = self.lock();
-            let now = self.now();
-            state.machine.reassign(ticket, now);
-            match self.obey(&mut state, Some(ticket)) {
-                Some(admission) => return admission,
-                None => self.wait(&mut state, ticket),
+    /// Does what the machine wants now that the ticket has come to it.
+    fn entered(&self, state: &mut State, ticket: Ticket) -> Entered<'_> {
+        match self.obey(state, Some(ticket)) {
+            Some(admission) => Entered::Decided(admission),
+            None => {
+                let (sender, admission) = oneshot::channel();
+                state.waiting.insert(ticket, sender);
+                Entered::Waits(Place { shared: self, ticket, admission: Some(admission) })
             }
-        };
-        place.wait().await.1
+        }
     }
 
     /// A run that was admitted has ended.
-    pub(super) fn finished(&self, held: Duration) {
-        self.change(|machine, now| machine.finished(held, now));
+    pub(super) fn finished(&self, ticket: Ticket, held: Duration, rest: Rest) {
+        self.change(|machine, now| machine.finished(ticket, held, rest, now));
+    }
+
+    /// Whether an execution that was just retained is not one too many of its tenant's.
+    pub(super) fn may_retain(&self, reservation: &Reservation) -> bool {
+        self.lock().machine.may_retain(reservation.ticket)
     }
 
     pub(super) fn advance(&self) {
@@ -167,10 +254,17 @@ impl Shared {
         }
     }
 
+    /// Refuses those who wait and those who come from now on. What runs goes on.
+    pub(super) fn drain(&self) {
+        self.closed.store(true, Ordering::Release);
+        self.change(Machine::drain);
+    }
+
     /// Refuses everybody from now on, kills every child and lets the director end the zygote.
     pub(super) fn dispose(&self) {
+        self.closed.store(true, Ordering::Release);
         self.disposed.store(true, Ordering::Release);
-        self.change(|machine, _| machine.dispose());
+        self.change(Machine::dispose);
         self.retained.close_all();
         self.lock().children.values().for_each(|child| child.kill());
         self.director.notify_one();
@@ -295,8 +389,9 @@ impl Shared {
                     }
                     continue;
                 }
+                Action::Lease(ticket) => (ticket, Ok(Admitted::Lease)),
                 Action::Assign { ticket, child } => match state.children.get(&child) {
-                    Some(child) => (ticket, Ok(child.clone())),
+                    Some(child) => (ticket, Ok(Admitted::Child(child.clone()))),
                     None => {
                         // The machine forgets a child in the same step in which it leaves the map.
                         tracing::error!(?child, "a child was assigned that is not there");
@@ -322,16 +417,72 @@ impl Shared {
         admission
     }
 
-    fn wait(&self, state: &mut State, ticket: Ticket) -> Place<'_> {
-        let (sender, admission) = oneshot::channel();
-        state.waiting.insert(ticket, sender);
-        Place { shared: self, ticket, admission: Some(admission) }
-    }
-
     fn lock(&self) -> MutexGuard<'_, State> {
         // The machine is told of a change before it is obeyed, and obeying does not panic; should a bug make it, the
         // state is still better than none.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Bytes that the limits of all who hold some may add up to.
+pub(super) fn reservable(limits: &Limits) -> u64 {
+    limits.memory_budget.saturating_mul(limits.memory_overcommit.max(1))
+}
+
+impl Admitted {
+    fn into_child(self) -> Child {
+        match self {
+            Self::Child(child) => Ok(child),
+            // A run is never given a lease instead.
+            Self::Lease => Err(Refusal::Closed),
+        }
+    }
+}
+
+/// What a ticket holds at the machine, until this is dropped.
+#[derive(Debug)]
+pub(super) struct Reservation {
+    shared: Weak<Shared>,
+    ticket: Ticket,
+}
+
+impl Reservation {
+    pub(super) fn new(shared: &Arc<Shared>, ticket: Ticket) -> Self {
+        Self { shared: Arc::downgrade(shared), ticket }
+    }
+
+    /// The ticket, which somebody else holds from now on.
+    fn hand_over(mut self) -> Ticket {
+        self.shared = Weak::new();
+        self.ticket
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if let Some(shared) = self.shared.upgrade() {
+            let ticket = self.ticket;
+            shared.change(|machine, now| machine.abandon(ticket, now));
+        }
+    }
+}
+
+/// A permit and memory for a run to come.
+#[derive(Debug)]
+pub(super) struct Leased(Reservation);
+
+/// What became of a ticket that came to the machine.
+enum Entered<'a> {
+    Decided(Admission),
+    Waits(Place<'a>),
+}
+
+impl Entered<'_> {
+    async fn outcome(self) -> Admission {
+        match self {
+            Self::Decided(admission) => admission,
+            Self::Waits(place) => place.wait().await,
+        }
     }
 }
 
@@ -343,14 +494,14 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    async fn wait(mut self) -> (Ticket, Admission) {
+    async fn wait(mut self) -> Admission {
         let admission = match &mut self.admission {
             // The sender is dropped unused only with the pool.
-            Some(admission) => admission.await.unwrap_or(Err(Refusal::Disposed)),
-            None => Err(Refusal::Disposed),
+            Some(admission) => admission.await.unwrap_or(Err(Refusal::Closed)),
+            None => Err(Refusal::Closed),
         };
         self.admission = None;
-        (self.ticket, admission)
+        admission
     }
 }
 
@@ -360,14 +511,10 @@ impl Drop for Place<'_> {
         let mut state = self.shared.lock();
         state.waiting.remove(&self.ticket);
         let now = self.shared.now();
-        match admission.try_recv() {
-            Ok(Ok(child)) => {
-                child.kill();
-                state.machine.finished(Duration::ZERO, now);
-            }
-            Ok(Err(_)) => {}
-            Err(_) => state.machine.abandon(self.ticket, now),
+        if let Ok(Ok(Admitted::Child(child))) = admission.try_recv() {
+            child.kill();
         }
+        state.machine.abandon(self.ticket, now);
         self.shared.obey(&mut state, None);
     }
 }

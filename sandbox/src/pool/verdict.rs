@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use codemode_protocol::{
-    Encoded, ErrorCode, ErrorDetails, ExecutorError, Limits, LogLine, Outcome, RunBounds, Stats, Termination, text,
+    Crash, Encoded, ErrorCode, ErrorDetails, ExecutorError, Limits, LogLine, Outcome, RunBounds, Stats, Termination,
+    text,
 };
 
 use super::{
@@ -28,7 +29,7 @@ pub(super) enum End {
         peak_memory: u64,
     },
     /// The child's, without a last word.
-    Crash { text: String, retryable: bool },
+    Crash { text: String, retryable: bool, how: Crash },
     /// By the pool's end.
     Disposed,
 }
@@ -93,7 +94,8 @@ impl End {
 
     /// A child that did what no honest child does; we killed it.
     pub(super) fn violation(violation: &Violation) -> Self {
-        Self::Crash { text: format!("The sandbox broke its own rules and was killed: {violation}"), retryable: false }
+        let text = format!("The sandbox broke its own rules and was killed: {violation}");
+        Self::Crash { text, retryable: false, how: Crash::Violation }
     }
 
     /// A child that is gone without a last word. `end` is absent when nobody told in time.
@@ -104,7 +106,8 @@ impl End {
         {
             return Self::memory(bounds, None, bounds.memory_bytes);
         }
-        Self::Crash { text: death(end), retryable: calls_started == 0 }
+        let (how, text) = death(end);
+        Self::Crash { text, retryable: calls_started == 0, how }
     }
 
     /// Whether the program has ended by itself, so that the host calls that it made go on.
@@ -131,7 +134,7 @@ impl End {
                 handles_refused: false,
                 stats: if peak_memory > 0 { Stats { peak_memory_bytes: peak_memory, ..stats } } else { stats },
             }),
-            Self::Crash { text, retryable } => {
+            Self::Crash { text, retryable, .. } => {
                 let mut error = ExecutorError::new(ErrorCode::SandboxCrashed, text).with_retryable(retryable);
                 (error.logs, error.stats) = (logs, Some(stats));
                 Err(error)
@@ -145,23 +148,29 @@ impl End {
     }
 }
 
-fn death(end: Option<ChildEnd>) -> String {
+fn death(end: Option<ChildEnd>) -> (Crash, String) {
     match end {
         Some(ChildEnd::Reaped(Exit { status, .. })) if libc::WIFSIGNALED(status) => match libc::WTERMSIG(status) {
             libc::SIGKILL => {
-                "The sandbox was killed by signal 9 (SIGKILL), which was not ours: most likely the kernel's \
-                              out-of-memory killer. Give the machine more memory or run fewer programs at once."
-                    .to_owned()
+                let text = "The sandbox was killed by signal 9 (SIGKILL), which was not ours: most likely the kernel's \
+                            out-of-memory killer. Give the machine more memory or run fewer programs at once.";
+                (Crash::Killed, text.to_owned())
             }
-            signal => format!("The sandbox was killed by signal {signal} ({})", signal_name(signal)),
+            signal => {
+                let text = format!("The sandbox was killed by signal {signal} ({})", signal_name(signal));
+                (Crash::Signal, text)
+            }
         },
         Some(ChildEnd::Reaped(Exit { status, .. })) => {
-            format!("The sandbox ended by itself with exit status {}", libc::WEXITSTATUS(status))
+            let text = format!("The sandbox ended by itself with exit status {}", libc::WEXITSTATUS(status));
+            (Crash::Exit, text)
         }
-        Some(ChildEnd::Orphaned) => "The sandbox died together with the process that sandboxes are forked from; a new \
-                                     one is being started"
-            .to_owned(),
-        None => "The sandbox closed its channel without a last word and was killed".to_owned(),
+        Some(ChildEnd::Orphaned) => {
+            let text = "The sandbox died together with the process that sandboxes are forked from; a new one is being \
+                        started";
+            (Crash::Orphaned, text.to_owned())
+        }
+        None => (Crash::Silent, "The sandbox closed its channel without a last word and was killed".to_owned()),
     }
 }
 

@@ -4,7 +4,10 @@
 use std::{
     collections::HashMap,
     io,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -59,6 +62,8 @@ pub(super) struct Watchdog {
 #[derive(Debug)]
 struct Shared {
     epoch: Instant,
+    /// Children killed so far.
+    kills: AtomicU64,
     watch: Mutex<Watch>,
     wake: Condvar,
 }
@@ -75,13 +80,19 @@ impl Watchdog {
     /// Starts the thread. `grace` bounds how long it may sleep: no bound of a run that begins or goes on at some moment
     /// is enforced sooner than a grace after it, so nobody needs to wake a thread that looks as often as that.
     pub(super) fn start(epoch: Instant, grace: Duration, renice: Renice) -> io::Result<Self> {
-        let shared = Arc::new(Shared { epoch, watch: Mutex::default(), wake: Condvar::new() });
+        let shared =
+            Arc::new(Shared { epoch, kills: AtomicU64::new(0), watch: Mutex::default(), wake: Condvar::new() });
         let nap = grace.min(RENICE_AFTER).max(Duration::from_millis(1));
         let watching = shared.clone();
         thread::Builder::new()
             .name("codemode-watchdog".to_owned())
             .spawn(move || watching.run(nap, renice))
             .map(|_| Self { shared })
+    }
+
+    /// How many children it has killed.
+    pub(super) fn kills(&self) -> u64 {
+        self.shared.kills.load(Ordering::Relaxed)
     }
 
     /// Watches over a run until [`Watchdog::release`].
@@ -146,7 +157,10 @@ impl Shared {
                 Duty::Wait(until) => return until,
                 Duty::Rest => return Duration::MAX,
                 Duty::Renice => renice(run.child.id),
-                Duty::Kill(_) => run.child.kill(),
+                Duty::Kill(_) => {
+                    self.kills.fetch_add(1, Ordering::Relaxed);
+                    run.child.kill();
+                }
             }
         }
     }

@@ -12,4 +12,5 @@ mod deaths;
 mod escapes;
 mod handles;
 mod hostile;
+mod leases;
 mod runs;

@@ -13,7 +13,10 @@ use codemode_protocol::{
 use futures_util::{FutureExt, future::BoxFuture};
 use tokio::sync::Semaphore;
 
-use super::{super::specify, *};
+use super::{
+    super::{options::TenantCeilings, specify::specify},
+    *,
+};
 use crate::{
     frame::{DoneFrame, FromChild, HEADER_BYTES, parse_header},
     sys::Pidfd,
@@ -21,7 +24,7 @@ use crate::{
 };
 
 struct Fake {
-    shared: Shared,
+    shared: Arc<Shared>,
     watchdog: Watchdog,
     process: Child,
     socket: UnixStream,
@@ -61,7 +64,7 @@ impl Fake {
     }
 
     fn with(limits: Limits) -> Self {
-        let shared = Shared::new(limits, "test".to_owned());
+        let shared = Arc::new(Shared::new(limits, TenantCeilings::default(), None, "test".to_owned()));
         let watchdog = Watchdog::start(shared.epoch, Duration::from_millis(20), Box::new(|_| ())).unwrap();
         let (ours, theirs) = sys::socket_pair(libc::SOCK_STREAM).unwrap();
         // The process holds the channel as well, so that it ends with it.
@@ -79,7 +82,7 @@ impl Fake {
         let bounds = request.bounds(&shared.limits);
         let spec = specify(request, &bounds, &shared.limits);
         let prepared = Prepared::new(spec, bounds, Host::default(), &shared, Handle::current());
-        let begun = Box::new(prepared).begin(&shared, &watchdog, child, Duration::ZERO);
+        let begun = Box::new(prepared).begin(&shared, &watchdog, child, None, Duration::ZERO);
         let Ok(run) = begun else { panic!("the child is there") };
         let sent = [vec![FromChild::Ready.encode()], frames.to_vec()].concat().concat();
         let speaker = std::thread::spawn(move || {
@@ -127,7 +130,9 @@ async fn fetched(path: &str, gives_up: bool) -> Result<OutboundResponse, String>
     let spec = specify(request, &bounds, &shared.limits);
     let host = Host { outbound: Some(Arc::new(Web)), ..Host::default() };
     let prepared = Prepared::new(spec, bounds, host, &shared, Handle::current());
-    let Ok(run) = Box::new(prepared).begin(&shared, &watchdog, child, Duration::ZERO) else { panic!("it is there") };
+    let Ok(run) = Box::new(prepared).begin(&shared, &watchdog, child, None, Duration::ZERO) else {
+        panic!("it is there")
+    };
     let url = format!("https://h/{path}");
     let request = OutboundRequest { method: "GET".into(), url, headers: Vec::new(), body: None };
     let speaker = std::thread::spawn(move || {
@@ -242,13 +247,20 @@ async fn the_texts_of_bounds_are_the_pools_own() {
 }
 
 /// A run whose calls are answered by `tools`.
-fn run_with<'a>(tools: &Arc<Tools>, shared: &'a Shared, watchdog: &'a Watchdog, child: Arc<ForkedChild>) -> Run<'a> {
+fn run_with<'a>(
+    tools: &Arc<Tools>,
+    shared: &'a Arc<Shared>,
+    watchdog: &'a Watchdog,
+    child: Arc<ForkedChild>,
+) -> Run<'a> {
     let request = ExecuteRequest::new("");
     let bounds = request.bounds(&shared.limits);
     let spec = specify(request, &bounds, &shared.limits);
     let host = Host { dispatch: Some(Arc::new(Answering(tools.clone()))), ..Host::default() };
     let prepared = Prepared::new(spec, bounds, host, shared, Handle::current());
-    let Ok(run) = Box::new(prepared).begin(shared, watchdog, child, Duration::ZERO) else { panic!("it is there") };
+    let Ok(run) = Box::new(prepared).begin(shared, watchdog, child, None, Duration::ZERO) else {
+        panic!("it is there")
+    };
     run
 }
 
