@@ -3,6 +3,8 @@
 
 use std::time::{Duration, Instant};
 
+#[path = "web/buffers.rs"]
+mod buffers;
 #[path = "web/check.rs"]
 mod check;
 #[path = "web/data.rs"]
@@ -19,8 +21,8 @@ mod web;
 use check::{check_cases, compare_with_node};
 use data::check_data;
 use page::{Host, Page};
-// Where `urls.rs` and `packing.rs` look for them, in a fuzz target too.
-use web::{address, deflate, pattern};
+// Where `buffers.rs`, `urls.rs` and `packing.rs` look for them, in a fuzz target too.
+use web::{address, codec, deflate, pattern};
 
 macro_rules! tests {
     ($($name:ident: $check:ident($($argument:literal),*);)*) => {
@@ -59,34 +61,47 @@ tests! {
     util_does_as_node: compare_with_node("util");
     emitters_and_timers_do_as_node: compare_with_node("emitter");
     node_crypto_does_as_node: compare_with_node("nodecrypto");
+    node_url_does_as_node: compare_with_node("nodeurl");
 
     urls_pass_the_data_of_their_crate: check_data("urls", "url", "tests/urltestdata.json");
     url_setters_pass_the_data_of_their_crate: check_data("setters", "url", "tests/setters_tests.json");
     url_patterns_pass_the_data_of_their_crate: check_data("patterns", "urlpattern", "src/testdata/urlpatterntestdata.json");
 }
 
-/// A fixed number of seeds, or `FUZZ_SECONDS` of them.
+#[test]
+fn no_bytes_break_what_buffers_are_made_of() {
+    from_seeds(20_000, |seed| {
+        let data = buffers::generated(seed);
+        let held = std::panic::catch_unwind(|| buffers::hold(&data));
+        assert!(held.is_ok(), "seed {seed}: {data:?}");
+    });
+}
+
 #[test]
 fn no_text_breaks_addresses_or_patterns() {
-    let seconds = std::env::var("FUZZ_SECONDS").ok().map(|seconds| seconds.parse().expect("a number of seconds"));
-    let end = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
-    for seed in (0..).take_while(|seed| end.map_or(*seed < 20_000, |end| Instant::now() < end)) {
+    from_seeds(20_000, |seed| {
         let text = urls::generated(seed);
         let held = std::panic::catch_unwind(|| urls::hold(&text));
         assert!(held.is_ok(), "seed {seed}: {text:?}");
-    }
+    });
 }
 
 /// A fixed number of seeds, or `FUZZ_SECONDS` of them.
-#[test]
-fn no_bytes_break_decompression() {
+fn from_seeds(count: u64, hold: impl Fn(u64)) {
     let seconds = std::env::var("FUZZ_SECONDS").ok().map(|seconds| seconds.parse().expect("a number of seconds"));
     let end = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
-    for seed in (0..).take_while(|seed| end.map_or(*seed < 300, |end| Instant::now() < end)) {
+    for seed in (0..).take_while(|seed| end.map_or(*seed < count, |end| Instant::now() < end)) {
+        hold(seed);
+    }
+}
+
+#[test]
+fn no_bytes_break_decompression() {
+    from_seeds(300, |seed| {
         let data = packing::generated(seed);
         let held = std::panic::catch_unwind(|| packing::hold(&data));
         assert!(held.is_ok(), "seed {seed}: {data:?}");
-    }
+    });
 }
 
 #[test]

@@ -17,6 +17,7 @@ macro_rules! scripts {
 }
 
 pub(crate) mod address;
+pub(crate) mod codec;
 mod compiler;
 pub(crate) mod deflate;
 mod gcm;

@@ -19,6 +19,7 @@ pub(crate) const NODE_MODULES: &[&str] = &[
     "node:path/posix",
     "node:process",
     "node:timers/promises",
+    "node:url",
     "node:util",
     "node:util/types",
 ];
@@ -39,6 +40,7 @@ pub(super) const LATE_SCRIPTS: &[Script] = scripts![
     "node/late/text.js",
     "node/late/timers.js",
     "node/late/types.js",
+    "node/late/url.js",
     "node/late/util.js",
 ];
 

@@ -74,6 +74,7 @@
     toWellFormed: method(String, "toWellFormed"),
     repeat: method(String, "repeat"),
     replaceAll: method(String, "replaceAll"),
+    trim: method(String, "trim"),
     trimEnd: method(String, "trimEnd"),
     toFixed: method(Number, "toFixed"),
     padStart: method(String, "padStart"),

@@ -155,5 +155,7 @@
   expose("URL", URL);
 
   // What the engine asks of a value of the result: the address of a URL, undefined for anything else.
+  // What all getters show, by their names.
+  lib.urlRecord = (url) => fresh(slots(url));
   lib.urlHref = (value) => (lib.isURL(value) ? fresh(slots(value)).href : undefined);
 });

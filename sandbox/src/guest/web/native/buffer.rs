@@ -4,8 +4,8 @@
 use rquickjs::function::Rest;
 use rquickjs::{Ctx, Function, Object, Result, Value};
 
+use super::super::codec::{self, Encoding, Text};
 use super::bytes;
-use super::codec::{self, Encoding, Text};
 
 pub(super) fn add<'js>(ctx: &Ctx<'js>, natives: &Object<'js>) -> Result<()> {
     natives.set("decodeBytes", Function::new(ctx.clone(), decode)?)?;

@@ -4,7 +4,6 @@
 mod buffer;
 mod bytes;
 mod cipher;
-pub(crate) mod codec;
 mod compress;
 mod derive;
 mod hash;

@@ -12,6 +12,7 @@ pub(super) fn add<'js>(ctx: &Ctx<'js>, natives: &Object<'js>) -> Result<()> {
     natives.set("urlParse", Function::new(ctx.clone(), url_parse)?)?;
     natives.set("urlCanParse", Function::new(ctx.clone(), url_can_parse)?)?;
     natives.set("urlSet", Function::new(ctx.clone(), url_set)?)?;
+    natives.set("domainToUnicode", Function::new(ctx.clone(), domain_to_unicode)?)?;
     natives.set("formDecode", Function::new(ctx.clone(), form_decode)?)?;
     natives.set("formEncode", Function::new(ctx.clone(), form_encode)?)
 }
@@ -63,6 +64,11 @@ fn record<'js>(ctx: &Ctx<'js>, url: &Address) -> Result<Object<'js>> {
         None => record.set("query", rquickjs::Null)?,
     }
     Ok(record)
+}
+
+/// `domainToUnicode(text) -> text`: a domain as people read it, empty for what is none.
+fn domain_to_unicode<'js>(ctx: Ctx<'js>, domain: Text<'js>) -> Result<String> {
+    with_text(&ctx, domain, COPIES, url::quirks::domain_to_unicode)
 }
 
 /// `formDecode(text) -> text`: a name or a value of application/x-www-form-urlencoded.

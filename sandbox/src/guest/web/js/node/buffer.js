@@ -171,8 +171,7 @@
       if (length === undefined) {
         length = 0;
         for (let i = 0; i < parts.length; i++) {
-          const part = parts[i];
-          if (isObject(part) && part.length) length += isBytes(part) ? arrayBytes(part) : +part.length;
+          if (isBytes(parts[i])) length += arrayBytes(parts[i]);
         }
       } else {
         lib.needInteger(length, "length", 0, kMaxLength);

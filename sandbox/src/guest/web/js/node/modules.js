@@ -27,6 +27,8 @@
     return file === undefined ? undefined : load(file);
   };
 
+  // Classes and functions as they are before any program.
+  lib.urlGlobals = { __proto__: null, URL: lib.global.URL, URLSearchParams: lib.global.URLSearchParams };
   lib.randomValues = lib.global.Crypto.prototype.getRandomValues;
   lib.instanceOf = (value, constructor) => {
     const { prototype } = constructor;

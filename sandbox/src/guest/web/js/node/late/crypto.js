@@ -224,7 +224,7 @@
       const name = hashOf(digest);
       if (name === undefined) throw invalidDigest(digest);
       const derived = native.hkdf(name, secret, bytes, context, keylen);
-      if (derived === undefined) throw coded(Error, "ERR_CRYPTO_INVALID_KEYLEN", "Invalid key length");
+      if (derived === undefined) throw coded(RangeError, "ERR_CRYPTO_INVALID_KEYLEN", "Invalid key length");
       return arrayBuffer(derived);
     },
     hkdf(digest, ikm, salt, info, keylen, callback) {
@@ -232,6 +232,6 @@
       answer(derive.hkdfSync(digest, ikm, salt, info, keylen), callback);
     },
   };
-  const all = native.pbkdf2 === undefined ? members : { ...members, ...derive };
+  const all = { ...members, ...derive };
   return { __proto__: null, ...all, default: all };
 });

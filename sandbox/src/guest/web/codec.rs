@@ -1,4 +1,5 @@
-//! The encodings of Node's Buffer, purely: bytes to text and back, and searching in bytes.
+//! The encodings of Node's Buffer, purely: bytes to text and back, and searching in bytes. Knows no
+//! engine: fuzzing uses it too.
 //!
 //! Decoding of text is as lenient as Node's: what is no digit ends hexadecimal text, is passed over in Base64, and both
 //! alphabets of Base64 are read.

@@ -1,0 +1,276 @@
+// `url`: the classes of the URL standard, addresses of files, and the older functions over the same parser's rules.
+(function (lib) {
+  const {
+    native, isObject, list, append, joinList, split, slice, indexOf, lastIndexOf, startsWith, endsWith, replaceAll, toLowerCase, charCodeAt,
+    exec, keysOf, isURL, urlRecord, decodeURIComponent, encodeURIComponent, isArray, needString, badType, coded, TypeError,
+  } = lib;
+  const { URL, URLSearchParams } = lib.urlGlobals;
+
+  const fileUrl = (value) => {
+    if (isURL(value)) return value;
+    if (typeof value !== "string") throw badType("path", "of type string or an instance of URL", value);
+    return newUrl(value);
+  };
+  const newUrl = (text) => {
+    try {
+      return new URL(text);
+    } catch {
+      const error = coded(TypeError, "ERR_INVALID_URL", "Invalid URL");
+      lib.defineProperty(error, "input", { __proto__: null, value: text, writable: true, enumerable: true, configurable: true });
+      throw error;
+    }
+  };
+  const part = (url, name) => urlRecord(url)[name];
+
+  const fileURLToPath = (value) => {
+    const url = fileUrl(value);
+    if (part(url, "protocol") !== "file:") throw coded(TypeError, "ERR_INVALID_URL_SCHEME", "The URL must be of scheme file");
+    if (part(url, "hostname") !== "") throw coded(TypeError, "ERR_INVALID_FILE_URL_HOST", 'File URL host must be "localhost" or empty on linux');
+    const pathname = part(url, "pathname");
+    if (exec(/%2f/i, pathname) !== null) throw coded(TypeError, "ERR_INVALID_FILE_URL_PATH", "File URL path must not include encoded / characters");
+    return decodeURIComponent(pathname);
+  };
+  // What a path has that an address gives another meaning.
+  const encodedPath = (path) => {
+    const marks = [["%", "%25"], ["\\", "%5C"], ["\n", "%0A"], ["\r", "%0D"], ["\t", "%09"], ["?", "%3F"], ["#", "%23"], ["[", "%5B"], ["]", "%5D"]];
+    for (let i = 0; i < marks.length; i++) path = replaceAll(path, marks[i][0], marks[i][1]);
+    return path;
+  };
+  const pathToFileURL = (path) => {
+    needString(path, "path");
+    const resolved = lib.load("node/late/path.js").resolve(path);
+    const isFolder = endsWith(path, "/") && resolved !== "/";
+    return new URL(`file://${encodedPath(isFolder ? `${resolved}/` : resolved)}`);
+  };
+
+  // The parts of an address by the older rules, which know no base and reject nothing but a bad port or host.
+  const slashed = { __proto__: null, "http:": true, "https:": true, "ftp:": true, "gopher:": true, "file:": true, "ws:": true, "wss:": true };
+  class Url {
+    constructor() {
+      this.protocol = null;
+      this.slashes = null;
+      this.auth = null;
+      this.host = null;
+      this.port = null;
+      this.hostname = null;
+      this.hash = null;
+      this.search = null;
+      this.query = null;
+      this.pathname = null;
+      this.path = null;
+      this.href = null;
+    }
+    parse(text, parseQueryString, slashesDenoteHost) {
+      return fill(this, text, parseQueryString, slashesDenoteHost);
+    }
+    format() {
+      return formatParts(this);
+    }
+    resolve(relative) {
+      return resolve(formatParts(this), relative);
+    }
+  }
+  const escapes = { __proto__: null, 9: "%09", 10: "%0A", 13: "%0D", 32: "%20", 34: "%22", 39: "%27", 60: "%3C", 62: "%3E", 92: "%5C", 94: "%5E", 96: "%60", 123: "%7B", 124: "%7C", 125: "%7D" };
+  const escaped = (text) => {
+    let result = "";
+    for (let i = 0; i < text.length; i++) result += escapes[charCodeAt(text, i)] ?? slice(text, i, i + 1);
+    return result;
+  };
+  const backslashesAsSlashes = (text) => {
+    const end = exec(/[?#]/, text)?.index ?? text.length;
+    return `${replaceAll(slice(text, 0, end), "\\", "/")}${slice(text, end)}`;
+  };
+  const fill = (url, text, parseQueryString, slashesDenoteHost) => {
+    needString(text, "url");
+    let rest = backslashesAsSlashes(lib.trim(text));
+    const scheme = exec(/^[a-z0-9.+-]+:/i, rest);
+    if (scheme !== null) {
+      url.protocol = toLowerCase(scheme[0]);
+      rest = slice(rest, scheme[0].length);
+    }
+    const isScript = url.protocol === "javascript:";
+    const hasSlashes = startsWith(rest, "//") && (slashesDenoteHost || url.protocol !== null || exec(/^\/\/[^@/]+@[^@/]+/, rest) !== null);
+    if (hasSlashes && !isScript) {
+      url.slashes = true;
+      rest = slice(rest, 2);
+    }
+    // Without slashes a host follows a scheme that is none of the usual ones.
+    if (!isScript && (url.slashes === true || (url.protocol !== null && slashed[url.protocol] === undefined))) {
+      const end = exec(/[/?#]/, rest)?.index ?? rest.length;
+      const at = lastIndexOf(slice(rest, 0, end), "@");
+      let host = slice(rest, at + 1, end);
+      if (at >= 0) url.auth = decoded(slice(rest, 0, at));
+      rest = slice(rest, end);
+      const port = exec(/:([0-9]*)$/, host);
+      if (port !== null) {
+        if (port[1] !== "") url.port = port[1];
+        host = slice(host, 0, port.index);
+      }
+      const isAddress = startsWith(host, "[") && endsWith(host, "]");
+      if (!isAddress) {
+        // A host ends where something stands that no host can have.
+        const bad = exec(/[\t\n\r "%'<>\\^`{|}]/, host);
+        if (bad !== null) {
+          rest = `${startsWith(rest, "/") || bad.index === host.length ? "" : "/"}${slice(host, bad.index)}${rest}`;
+          host = slice(host, 0, bad.index);
+        }
+        host = toLowerCase(host);
+        if (exec(/[^\x00-\x7f]/, host) !== null) host = toAscii(host);
+      }
+      url.hostname = isAddress ? slice(host, 1, -1) : host;
+      url.host = `${host}${url.port === null ? "" : `:${url.port}`}`;
+    }
+    if (!isScript) rest = escaped(rest);
+    const hash = indexOf(rest, "#");
+    if (hash >= 0) {
+      url.hash = slice(rest, hash);
+      rest = slice(rest, 0, hash);
+    }
+    const mark = indexOf(rest, "?");
+    if (mark >= 0) {
+      url.search = slice(rest, mark);
+      url.query = slice(rest, mark + 1);
+      if (parseQueryString) url.query = queryOf(url.query);
+      rest = slice(rest, 0, mark);
+    } else if (parseQueryString) {
+      url.search = null;
+      url.query = { __proto__: null };
+    }
+    if (rest !== "") url.pathname = rest;
+    if (url.pathname === null && slashed[url.protocol] && url.hostname) url.pathname = "/";
+    if (url.pathname !== null || url.search !== null) url.path = `${url.pathname ?? ""}${url.search ?? ""}`;
+    url.href = formatParts(url);
+    return url;
+  };
+  const decoded = (text) => {
+    try {
+      return decodeURIComponent(text);
+    } catch {
+      return text;
+    }
+  };
+  const queryOf = (text) => {
+    const result = { __proto__: null };
+    const parts = split(text, "&");
+    for (let i = 0; i < parts.length; i++) {
+      if (parts[i] === "") continue;
+      const equals = indexOf(parts[i], "=");
+      const key = decoded(replaceAll(equals < 0 ? parts[i] : slice(parts[i], 0, equals), "+", " "));
+      const value = equals < 0 ? "" : decoded(replaceAll(slice(parts[i], equals + 1), "+", " "));
+      const present = result[key];
+      if (present === undefined) result[key] = value;
+      else if (isArray(present)) native.put(present, present.length, value);
+      else result[key] = [present, value];
+    }
+    return result;
+  };
+  const queryText = (query) => {
+    const parts = list();
+    const keys = keysOf(query);
+    const text = (value) => (typeof value === "string" || typeof value === "bigint" || typeof value === "boolean" || (typeof value === "number" && lib.isFinite(value)) ? `${value}` : "");
+    for (let i = 0; i < keys.length; i++) {
+      const value = query[keys[i]];
+      const values = isArray(value) ? value : [value];
+      for (let j = 0; j < values.length; j++) append(parts, `${encodeURIComponent(keys[i])}=${encodeURIComponent(text(values[j]))}`);
+    }
+    return joinList(parts, "&");
+  };
+  const formatParts = (url) => {
+    let protocol = url.protocol || "";
+    if (protocol !== "" && !endsWith(protocol, ":")) protocol += ":";
+    let auth = url.auth || "";
+    if (auth !== "") auth = `${replaceAll(encodeURIComponent(auth), "%3A", ":")}@`;
+    let host = "";
+    if (url.host) host = `${auth}${url.host}`;
+    else if (url.hostname) {
+      const isAddress = indexOf(url.hostname, ":") >= 0 && !startsWith(url.hostname, "[");
+      host = `${auth}${isAddress ? `[${url.hostname}]` : url.hostname}${url.port ? `:${url.port}` : ""}`;
+    }
+    let pathname = url.pathname || "", hash = url.hash || "";
+    let search = url.search || (isObject(url.query) ? queryText(url.query) : "");
+    if (search !== "" && !startsWith(search, "?")) search = `?${search}`;
+    if (hash !== "" && !startsWith(hash, "#")) hash = `#${hash}`;
+    pathname = replaceAll(replaceAll(pathname, "#", "%23"), "?", "%3F");
+    search = replaceAll(search, "#", "%23");
+    if (url.slashes || slashed[protocol]) {
+      if (url.slashes || host !== "") {
+        if (pathname !== "" && !startsWith(pathname, "/")) pathname = `/${pathname}`;
+        host = `//${host}`;
+      } else if (protocol === "file:") host = "//";
+    }
+    return `${protocol}${host}${pathname}${search}${hash}`;
+  };
+  // Relative references by the standard's own rules, against a base that need not have a scheme.
+  const BASE = "resolve://base";
+  const resolve = (from, to) => {
+    needString(from, "from");
+    needString(to, "to");
+    const base = native.urlParse(from, `${BASE}/`);
+    const result = base === undefined ? undefined : native.urlParse(to, base.href);
+    if (result === undefined) return to;
+    if (!startsWith(result.href, BASE)) return startsWith(result.href, "resolve:") ? slice(result.href, 8) : result.href;
+    return slice(result.href, BASE.length + (startsWith(from, "/") || startsWith(to, "/") ? 0 : 1));
+  };
+  const toAscii = (domain) => {
+    const record = native.urlParse(`ws://${domain}`, undefined);
+    return record === undefined ? "" : record.hostname;
+  };
+  const formatUrl = (url, options) => {
+    const { auth = true, fragment = true, search = true, unicode = false } = options ?? {};
+    const record = urlRecord(url);
+    const password = record.password === "" ? "" : `:${record.password}`;
+    const user = auth && (record.username !== "" || password !== "") ? `${record.username}${password}@` : "";
+    const port = record.port === "" ? "" : `:${record.port}`;
+    const host = unicode && !startsWith(record.hostname, "[") ? `${native.domainToUnicode(record.hostname)}${port}` : record.host;
+    const slashes = startsWith(slice(record.href, record.protocol.length), "//") ? "//" : "";
+    return `${record.protocol}${slashes}${user}${host}${record.pathname}${search ? record.search : ""}${fragment ? record.hash : ""}`;
+  };
+  const decodedPart = (text) => (text === "" ? text : decodeURIComponent(text));
+
+  const url = {
+    URL,
+    URLSearchParams,
+    domainToASCII(domain) {
+      return toAscii(`${domain}`);
+    },
+    domainToUnicode(domain) {
+      return native.domainToUnicode(`${domain}`);
+    },
+    fileURLToPath(path) {
+      return fileURLToPath(path);
+    },
+    pathToFileURL(path) {
+      return pathToFileURL(path);
+    },
+    urlToHttpOptions(url) {
+      if (!isURL(url)) throw badType("url", "an instance of URL", url);
+      const { protocol, hostname, hash, search, pathname, href, port, username, password } = urlRecord(url);
+      const options = {
+        __proto__: null,
+        protocol,
+        hostname: startsWith(hostname, "[") ? slice(hostname, 1, -1) : hostname,
+        hash,
+        search,
+        pathname,
+        path: `${pathname}${search}`,
+        href,
+      };
+      if (port !== "") options.port = +port;
+      if (username !== "" || password !== "") options.auth = `${decodedPart(username)}:${decodedPart(password)}`;
+      return options;
+    },
+    Url,
+    parse(url, parseQueryString, slashesDenoteHost) {
+      return isObject(url) && lib.instanceOf(url, Url) ? url : fill(new Url(), url, parseQueryString, slashesDenoteHost);
+    },
+    format(urlObject, options) {
+      if (typeof urlObject === "string") return formatParts(fill(new Url(), urlObject));
+      if (typeof urlObject !== "object" || urlObject === null) throw badType("urlObject", "one of type object or string", urlObject);
+      return isURL(urlObject) ? formatUrl(urlObject, options) : formatParts(urlObject);
+    },
+    resolve(from, to) {
+      return resolve(from, to);
+    },
+  };
+  return { __proto__: null, ...url, default: url };
+});
