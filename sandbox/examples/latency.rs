@@ -1,5 +1,8 @@
-//! How long a trivial run takes through a pool, and how many there are in a second:
-//! `cargo run --release -p codemode-sandbox --example latency [SECONDS]`.
+//! How long a trivial run takes through a pool, how many there are in a second, what each costs in CPU and page faults, and
+//! what memory an idle sandbox holds: `cargo run --release -p codemode-sandbox --example latency [SECONDS]`.
+//!
+//! To compare two revisions, copy this file into a work tree of the other one, build both, and let the two programs take
+//! turns.
 
 use std::{
     io::{self, Write},
@@ -24,6 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         pool.execute(ExecuteRequest::new("async () => 1"), Host::default()).await?;
         tokio::time::sleep(Duration::from_millis(200)).await;
 
+        report_idle(&pool)?;
         let mut paced = Vec::new();
         for _ in 0..500 {
             let began = Instant::now();
@@ -33,16 +37,49 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         percentiles("2 ms between runs", paced, None)?;
         for in_flight in [1, 2, 8, 32] {
-            let before = cpu(&pool);
+            let (before, faults_before) = (cpu(&pool), faults(&pool));
             let (times, took) = saturate(&pool, in_flight, Duration::from_secs(seconds)).await;
             let runs = times.len().max(1) as u64;
             percentiles(&format!("{in_flight} in flight"), times, Some(took))?;
             let [own, zygote, children] = std::array::from_fn(|at| (cpu(&pool)[at] - before[at]) * 10_000 / runs);
-            writeln!(io::stdout(), "    CPU a run: pool {own} µs, zygote {zygote} µs, child {children} µs")?;
+            let faults = (faults(&pool) - faults_before) / runs;
+            writeln!(
+                io::stdout(),
+                "    a run: CPU of pool {own} µs, zygote {zygote} µs, child {children} µs; {faults} page faults of the child"
+            )?;
         }
         pool.dispose().await;
         Ok(())
     })
+}
+
+/// Page faults of children that have ended.
+fn faults(pool: &PoolExecutor) -> u64 {
+    let zygote = pool.status().zygote.unwrap_or_default();
+    let stat = std::fs::read_to_string(format!("/proc/{zygote}/stat")).unwrap_or_default();
+    let fields = stat.rsplit(") ").next().unwrap_or_default();
+    fields.split(' ').nth(8).and_then(|field| field.parse().ok()).unwrap_or(0)
+}
+
+/// Memory of the sandboxes that wait: each one's own, and its share of what it has in common with others.
+fn report_idle(pool: &PoolExecutor) -> io::Result<()> {
+    let zygote = pool.status().zygote.unwrap_or_default();
+    let children = std::fs::read_to_string(format!("/proc/{zygote}/task/{zygote}/children")).unwrap_or_default();
+    let mut sizes = [Vec::new(), Vec::new()];
+    for child in children.split_whitespace() {
+        let rollup = std::fs::read_to_string(format!("/proc/{child}/smaps_rollup")).unwrap_or_default();
+        let kib = |name: &str| {
+            rollup.lines().find_map(|line| line.strip_prefix(name)?.trim().strip_suffix("kB")?.trim().parse().ok())
+        };
+        let (pss, private): (Option<u64>, Option<u64>) = (kib("Pss:"), kib("Private_Dirty:"));
+        sizes[0].extend(pss);
+        sizes[1].extend(private);
+    }
+    let [pss, private] = sizes.map(|mut sizes| {
+        sizes.sort_unstable();
+        sizes.get(sizes.len() / 2).copied().unwrap_or(0)
+    });
+    writeln!(io::stdout(), "an idle sandbox: {pss} KiB PSS, {private} KiB of its own")
 }
 
 /// Hundredths of a second that pool, zygote and ended children have used so far.

@@ -5,7 +5,21 @@
   EvalError,
   SyntaxError,
   TypeError,
+  errorPrototypes: [TypeError, ReferenceError, RangeError, SyntaxError, URIError].map((kind) => kind.prototype),
+  errorText: Error.prototype.toString,
+  errorStack: Object.getOwnPropertyDescriptor(Error.prototype, "stack").get,
+  callSite: (() => {
+    let prototype;
+    Error.prepareStackTrace = (_, [site]) => (prototype = Object.getPrototypeOf(site));
+    new Error();
+    Error.prepareStackTrace = undefined;
+    return prototype;
+  })(),
+  jsonParse: JSON.parse,
+  jsonStringify: JSON.stringify,
   String,
+  asyncFunction: Object.getPrototypeOf(async () => {}),
+  primitives: [Number, String, Boolean, BigInt].map((kind) => kind.prototype.valueOf),
   dateValue: Date.prototype.getTime,
   bigintText: BigInt.prototype.toString,
   slice: String.prototype.slice,

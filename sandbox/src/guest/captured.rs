@@ -9,15 +9,35 @@ pub(super) struct Captured {
     pub(super) error: Val,
     pub(super) eval_error: Val,
     pub(super) syntax_error: Val,
+    pub(super) type_error: Val,
     pub(super) classes: Classes,
-    type_error: Val,
+    pub(super) call_site: CallSite,
+    pub(super) json_parse: Val,
+    pub(super) json_stringify: Val,
+    /// In the order of [`ERROR_KINDS`].
+    error_prototypes: Vec<Val>,
+    error_text: Val,
+    error_stack: Val,
     string: Val,
+    async_function: Val,
+    /// `valueOf` of numbers, strings, booleans and BigInts.
+    primitives: [Val; 4],
     date_value: Val,
     bigint_text: Val,
     slice: Val,
     view_buffer: Val,
     view_offset: Val,
     view_length: Val,
+}
+
+/// What tells of one entry of a stack.
+pub(super) struct CallSite {
+    pub(super) is_native: Val,
+    pub(super) file_name: Val,
+    pub(super) function: Val,
+    pub(super) function_name: Val,
+    pub(super) line: Val,
+    pub(super) column: Val,
 }
 
 /// Class numbers that the public interface does not name.
@@ -40,12 +60,32 @@ impl Captured {
         let all = cx.eval(include_str!("captured.js"), c"captured.js", 1, qjs::JS_EVAL_FLAG_STRICT)?;
         let samples = all.get(c"samples")?;
         let class = |name| samples.get(name).map(|sample| sample.class_id());
+        let (call_site, prototypes) = (all.get(c"callSite")?, all.get(c"errorPrototypes")?);
         Ok(Self {
+            call_site: CallSite {
+                is_native: call_site.get(c"isNative")?,
+                file_name: call_site.get(c"getFileName")?,
+                function: call_site.get(c"getFunction")?,
+                function_name: call_site.get(c"getFunctionName")?,
+                line: call_site.get(c"getLineNumber")?,
+                column: call_site.get(c"getColumnNumber")?,
+            },
+            json_parse: all.get(c"jsonParse")?,
+            json_stringify: all.get(c"jsonStringify")?,
+            error_prototypes: (0..prototypes.length()?).map(|at| prototypes.get_index(at)).collect::<Js<_>>()?,
+            error_text: all.get(c"errorText")?,
+            error_stack: all.get(c"errorStack")?,
             error: all.get(c"Error")?,
             eval_error: all.get(c"EvalError")?,
             syntax_error: all.get(c"SyntaxError")?,
             type_error: all.get(c"TypeError")?,
             string: all.get(c"String")?,
+            async_function: all.get(c"asyncFunction")?,
+            primitives: {
+                let primitives = all.get(c"primitives")?;
+                let get = |at| primitives.get_index(at);
+                [get(0)?, get(1)?, get(2)?, get(3)?]
+            },
             date_value: all.get(c"dateValue")?,
             bigint_text: all.get(c"bigintText")?,
             slice: all.get(c"slice")?,
@@ -73,12 +113,52 @@ impl Captured {
 
     /// Throws a TypeError of a message of any length; the engine's own are cut.
     pub(super) fn throw_type_error(&self, cx: Cx, message: &str) -> Pending {
+        self.throw(cx, &self.type_error, message)
+    }
+
+    /// Throws an error of a message of any length.
+    pub(super) fn throw(&self, cx: Cx, constructor: &Val, message: &str) -> Pending {
         let error = cx.string(message).and_then(|message| {
             let mut args = [message.raw()];
             // SAFETY: live values; the result is a reference of its own.
-            cx.own(unsafe { qjs::JS_CallConstructor(cx.0, self.type_error.raw(), 1, args.as_mut_ptr()) })
+            cx.own(unsafe { qjs::JS_CallConstructor(cx.0, constructor.raw(), 1, args.as_mut_ptr()) })
         });
         error.map_or_else(|pending| pending, |error| cx.throw(error))
+    }
+
+    /// The class of an error that inherits straight from an intrinsic prototype, if the engine makes such ones itself.
+    pub(super) fn error_kind(&self, error: &Val) -> Option<&'static str> {
+        if !error.is_error() {
+            return None;
+        }
+        let prototype = error.prototype().ok()?.identity();
+        let at = self.error_prototypes.iter().position(|known| known.identity() == prototype)?;
+        ERROR_KINDS.get(at).copied()
+    }
+
+    /// The stack that an error has, undefined while it has none.
+    pub(super) fn stack_of(&self, error: &Val) -> Js<Val> {
+        self.error_stack.call_with(error, &[])
+    }
+
+    /// An error as text, name and message; reads both, which may run code of the program's.
+    pub(super) fn error_text(&self, error: &Val) -> Js<Val> {
+        self.error_text.call_with(error, &[])
+    }
+
+    /// The primitive value in an object that was made of one; nothing for any other object. Runs no guest code.
+    pub(super) fn primitive_in(&self, object: &Val) -> Js<Option<Val>> {
+        let (classes, class) = (&self.classes, object.class_id());
+        let kinds = [classes.number, classes.string, classes.boolean, classes.bigint];
+        let Some(at) = kinds.iter().position(|kind| *kind == class) else { return Ok(None) };
+        self.primitives[at].call_with(object, &[]).map(Some)
+    }
+
+    /// Makes a native function look like an async one.
+    pub(super) fn as_async(&self, cx: Cx, function: Val) -> Js<Val> {
+        // SAFETY: two live objects.
+        let code = unsafe { qjs::JS_SetPrototype(cx.0, function.raw(), self.async_function.raw()) };
+        if code < 0 { Err(Pending) } else { Ok(function) }
     }
 
     /// A string's first `units` UTF-16 units.
@@ -117,3 +197,6 @@ impl Captured {
         Ok((self.view_buffer.call_with(view, &[])?, number(&self.view_offset)?, number(&self.view_length)?))
     }
 }
+
+/// Classes of errors that the engine makes.
+const ERROR_KINDS: &[&str] = &["TypeError", "ReferenceError", "RangeError", "SyntaxError", "URIError"];

@@ -227,6 +227,18 @@ impl Walk<'_> {
         self.check_size()
     }
 
+    /// Writes what stands in an object that was made of a primitive, as a JSON round trip does.
+    fn primitive(&mut self, value: &Val) -> Result<(), Stop> {
+        match value.kind() {
+            Kind::Bool(is_true) => self.out.push(if is_true { "true" } else { "false" }),
+            Kind::Float => self.float(value)?,
+            Kind::String => self.string(value)?,
+            Kind::BigInt => self.bigint(value)?,
+            _ => push_number(&mut self.out, value)?,
+        }
+        Ok(())
+    }
+
     fn float(&mut self, value: &Val) -> Result<(), Stop> {
         let number = value.float();
         if number.is_nan() {
@@ -301,7 +313,10 @@ impl Walk<'_> {
         if let Some(href) = self.href(&value)? {
             return self.url(&href);
         }
-        self.open(value)
+        match self.state.captured.primitive_in(&value)? {
+            Some(primitive) => self.primitive(&primitive),
+            None => self.open(value),
+        }
     }
 
     /// The address of a value that is a URL inside, whatever it looks like.

@@ -25,8 +25,9 @@ pub(super) fn describe(state: &State, thrown: &Val, bound: u64) -> Described {
     if let Some(message) = message_of(state, thrown, bound) {
         details.name = property(state, thrown, c"name", bound).unwrap_or_else(|| "Error".into());
         if let Some(stack) = property(state, thrown, c"stack", bound) {
-            (details.line, details.column) = position(&stack, state.namespaces.first_line()).unzip();
-            details.stack = Some(text::cut(&clean(&stack, state.namespaces.first_line()), bound).into_owned());
+            let frames = frames(&stack, &details.name, &message);
+            (details.line, details.column) = position(frames, state.namespaces.first_line()).unzip();
+            details.stack = Some(stack);
         }
         details.message = message;
     } else {
@@ -129,10 +130,17 @@ pub(super) fn first_line_of(state: &State, thrown: &Val) -> Option<i32> {
     stack.lines().find_map(place).map(|(line, _)| line)
 }
 
+/// The part of a stack that is behind its first lines, which are the error as text. An error may have changed since its
+/// stack was made: then it is what looks like frames.
+fn frames<'a>(stack: &'a str, name: &str, message: &str) -> &'a str {
+    let text = [name, message].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ");
+    stack.strip_prefix(text.as_str()).or_else(|| stack.find("\n    at ").map(|at| &stack[at..])).unwrap_or_default()
+}
+
 /// Line and column at which a module's source did not parse: the parser's errors name them first of all.
 pub(super) fn place_in(state: &State, thrown: &Val, file: &str) -> Option<(i32, i32)> {
     let stack = property(state, thrown, c"stack", STACK_BYTES)?;
-    place_of(stack.lines().next()?, file)
+    stack.lines().find_map(|line| place_of(line, file))
 }
 
 /// The first place in the caller's own source that a stack names.
@@ -155,26 +163,8 @@ fn place_of(line: &str, file: &str) -> Option<(i32, i32)> {
     if !before.ends_with('(') && before.trim() != "at" {
         return None;
     }
-    if numbers.is_empty() {
-        // The engine does not write this one number.
-        return Some((-1, 0));
-    }
     let (line, column) = numbers.strip_prefix(':')?.rsplit_once(':')?;
     Some((line.parse().ok()?, column.parse().ok()?))
-}
-
-/// The stack without frames that lie ahead of the program's source, which are of preludes, and without those of the Web
-/// surface, which come from no file.
-fn clean(stack: &str, first_line: i32) -> String {
-    let is_kept = |line: &&str| !is_of_no_file(line) && place(line).is_none_or(|(at, _)| at >= first_line);
-    let kept = stack.lines().filter(is_kept);
-    kept.collect::<Vec<_>>().join("\n")
-}
-
-/// Whether a stack's line names a function without source: `at name (<null>:0:1)`.
-fn is_of_no_file(line: &str) -> bool {
-    let rest = line.rsplit_once(" (<null>").map(|(_, rest)| rest);
-    rest.is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b')')))
 }
 
 /// Bytes of a stack that are looked at.
@@ -186,15 +176,20 @@ mod tests {
 
     #[test]
     fn a_stack_is_read_from_the_callers_first_line_on() {
-        let stack = "    at helper (program.js:-4:3)\n    at react (<null>:0:1)\n    at (<null> (program.js:1:1)\n    at map (native)\n    at f (program.js:2:15)\n    at program.js:9:1\n";
-        assert_eq!(position(stack, 1), Some((1, 1)));
-        assert_eq!(position(stack, 2), Some((2, 15)));
-        assert_eq!(position(stack, 3), Some((9, 1)));
+        let stack = "Error: at program.js:7:7\n    at helper (program.js:-4:3)\n    at map (native)\n    at program.js:1:1\n    at f (program.js:2:15)\n    at program.js:9:1";
+        let frames = frames(stack, "Error", "at program.js:7:7");
+        assert_eq!(position(frames, 1), Some((1, 1)));
+        assert_eq!(position(frames, 2), Some((2, 15)));
+        assert_eq!(position(frames, 3), Some((9, 1)));
         assert_eq!(position("    at map (native)", 1), None);
         assert_eq!(position("    at f (lib/program.js:7:1)\n    at my-program.js:8:1", 1), None);
-        assert_eq!(
-            clean(stack, 1),
-            "    at (<null> (program.js:1:1)\n    at map (native)\n    at f (program.js:2:15)\n    at program.js:9:1"
-        );
+    }
+
+    #[test]
+    fn frames_are_found_behind_whatever_the_error_has_become() {
+        assert_eq!(frames("Error: a\n    at f (native)", "Error", "a"), "\n    at f (native)");
+        assert_eq!(frames("Error: a\n    at f (native)", "Late", "b"), "\n    at f (native)");
+        assert_eq!(frames("Error", "Error", ""), "");
+        assert_eq!(frames("odd", "Error", ""), "");
     }
 }

@@ -83,6 +83,11 @@ impl Val {
         self.raw
     }
 
+    /// The context that the value belongs to.
+    pub(super) fn cx(&self) -> Cx {
+        self.cx
+    }
+
     pub(super) fn kind(&self) -> Kind {
         kind(self.raw)
     }
@@ -175,6 +180,24 @@ impl Val {
         // SAFETY: a live object; the reference to `value` goes to the engine.
         check(unsafe {
             qjs::JS_DefinePropertyValueStr(self.cx.0, self.raw, name.as_ptr(), value.into_raw(), flags as c_int)
+        })
+    }
+
+    /// Sets a property by its name.
+    pub(super) fn set(&self, name: &CStr, value: Val) -> Js<()> {
+        // SAFETY: a live object and a C string; the reference to `value` goes to the engine.
+        check(unsafe { qjs::JS_SetPropertyStr(self.cx.0, self.raw, name.as_ptr(), value.into_raw()) })
+    }
+
+    /// Defines an accessor.
+    pub(super) fn define_accessor(&self, name: &CStr, getter: Val, setter: Val, flags: u32) -> Js<()> {
+        // SAFETY: a live object and a C string; the references to the functions go to the engine.
+        check(unsafe {
+            let key = qjs::JS_NewAtom(self.cx.0, name.as_ptr());
+            let (getter, setter) = (getter.into_raw(), setter.into_raw());
+            let code = qjs::JS_DefinePropertyGetSet(self.cx.0, self.raw, key, getter, setter, flags as c_int);
+            qjs::JS_FreeAtom(self.cx.0, key);
+            code
         })
     }
 

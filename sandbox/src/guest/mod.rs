@@ -12,6 +12,7 @@ mod dispatch;
 mod encode;
 mod errors;
 mod event_loop;
+mod faults;
 mod globals;
 mod handles;
 mod js;
@@ -21,6 +22,7 @@ mod namespace;
 mod outbound;
 mod output;
 mod program;
+mod quiet;
 mod run;
 mod serve;
 mod socket;
@@ -64,6 +66,7 @@ impl Engine {
         unsafe { qjs::JS_SetInterruptHandler(cx.runtime(), Some(interrupt), std::ptr::null_mut()) };
         globals::install(cx).map_err(|_| failed("globals"))?;
         modules::install(cx).map_err(|_| failed("modules"))?;
+        faults::install(state).map_err(|_| failed("errors"))?;
         state.random.reseed()?;
         // Once before the Web surface is made, so that the places on the engine's pages that a program needs are free
         // when they are put aside for programs, and once after it.

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashSet;
-use std::ffi::{CString, c_int};
+use std::ffi::c_int;
 use std::rc::Rc;
 
 use rquickjs::qjs;
@@ -120,8 +120,9 @@ fn read_property(cx: Cx, target: &Val, property: &Val, index: i32) -> Js<Val> {
     if name.bytes() == b"then" {
         return Ok(cx.undefined());
     }
-    let shown = CString::new(name.bytes()).unwrap_or_default();
-    cx.function(call, &shown, 0, index, &[property])
+    // As in the dialect, whose members are arrow functions of no name.
+    let member = cx.function(call, c"", 0, index, &[property])?;
+    state().captured.as_async(cx, member)
 }
 
 /// A tool function of a namespace.

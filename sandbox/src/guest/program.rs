@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::ffi::{CStr, c_int};
+use std::rc::Rc;
 
 use codemode_protocol::{is_line_terminator, is_white_space, separate_imports};
 use rquickjs::qjs;
@@ -22,6 +23,10 @@ pub(super) const FILE: &CStr = c"program.js";
 /// The name of proxy sources in stacks.
 pub(super) const PROXY_FILE: &CStr = c"proxy.js";
 
+/// What is added to line numbers of the program before the engine sees them, and taken off before anybody else does: it
+/// shows none below zero. Sources of all preludes together have far fewer lines.
+pub(super) const LINE_BASE: i32 = 1 << 28;
+
 /// Why there is no entry.
 pub(super) enum Failure {
     /// The program does not parse; the error is pending.
@@ -36,7 +41,7 @@ pub(super) enum Failure {
 pub(super) struct Sources {
     /// Has to compile besides `module`: what passes both is one expression.
     check: String,
-    module: String,
+    module: Rc<str>,
     /// Line numbers of the first lines of both.
     check_line: i32,
     module_line: i32,
@@ -63,9 +68,15 @@ impl Sources {
         if !module.is_empty() {
             module.push('\n');
         }
-        let mut parameters: Vec<&str> = providers.iter().map(|provider| provider.name.as_str()).collect();
-        parameters.push(&marker);
-        module.push_str(&format!("export default async({})=>{{\n", parameters.join(",")));
+        // Constants, as in the dialect: a program that assigns to one is told so.
+        let parameters: Vec<String> = (0..providers.len()).map(|at| format!("{binding}{at}")).collect();
+        let names =
+            providers.iter().zip(&parameters).map(|(provider, value)| format!("const {}={value};", provider.name));
+        let names: String = names.collect();
+        module.push_str(&format!(
+            "export default async({}{marker})=>{{{names}\n",
+            parameters.iter().map(|name| format!("{name},")).collect::<String>()
+        ));
         let mut prelude_starts = Vec::new();
         for (index, prelude) in providers.iter().enumerate().filter_map(|(at, one)| Some((at, one.prelude.as_deref()?)))
         {
@@ -82,7 +93,7 @@ impl Sources {
         let module_line = first_line - ahead;
         Self {
             check: format!("(\n{padding}{body}\n)"),
-            module,
+            module: module.into(),
             check_line: first_line - 1,
             module_line,
             first_line,
@@ -96,14 +107,24 @@ impl Sources {
         self.first_line
     }
 
+    /// The module's text, and the number that its first line has for the engine.
+    pub(super) fn module(&self) -> Rc<str> {
+        Rc::clone(&self.module)
+    }
+
+    pub(super) fn module_line(&self) -> i32 {
+        self.module_line + LINE_BASE
+    }
+
     /// Compiles the sources, with all that they import, and begins to evaluate the module: a promise of that, because
     /// what it imports may await.
     pub(super) fn begin(&self, state: &State) -> Result<Started, Failure> {
         let cx = state.cx;
         let flags = qjs::JS_EVAL_TYPE_MODULE | qjs::JS_EVAL_FLAG_COMPILE_ONLY;
-        cx.eval(&self.check, FILE, self.check_line, flags).map_err(|pending| self.compile_failure(state, pending))?;
+        cx.eval(&self.check, FILE, self.check_line + LINE_BASE, flags)
+            .map_err(|pending| self.compile_failure(state, pending))?;
         let module = cx
-            .eval(&self.module, FILE, self.module_line, flags)
+            .eval(&self.module, FILE, self.module_line(), flags)
             .map_err(|pending| self.compile_failure(state, pending))?;
         // Linking fails here, as an exception: an export that is imported and is not there. Nothing has run then.
         start(cx, module).map_err(|pending| self.compile_failure(state, pending))

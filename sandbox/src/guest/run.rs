@@ -33,6 +33,7 @@ pub(super) fn run(state: &State, spec: &mut RunSpec) -> DoneFrame {
     begin_run(state, spec);
     let sources = Sources::assemble(&spec.code, &spec.providers, state.random.next());
     state.namespaces.begin(&mut spec.providers, sources.first_line());
+    state.faults.begin(sources.module(), sources.module_line());
     let end = execute(state, spec, &sources);
     let done = finish(state, spec, end);
     // Without a result nobody has a handle.
@@ -86,6 +87,7 @@ fn begin(state: &State, spec: &RunSpec) {
     let nanoseconds = |ms: u64| ms.saturating_mul(1_000_000);
     // SAFETY: a live runtime. More than 16 MiB would disable the check.
     unsafe { qjs::JS_SetMaxStackSize(state.cx.runtime(), stack_bytes(spec) as qjs::size_t) };
+    state.faults.set_stack(stack_bytes(spec));
     state.logs.begin(spec.logs);
     state.calls.begin(spec);
     state.outbound.begin(spec.outbound, spec.outbound_bytes);
@@ -276,16 +278,16 @@ fn failed(termination: Termination, error: String, details: Option<ErrorDetails>
     }
 }
 
-/// Whether a thrown value is what the engine throws when memory is refused: its error, or null when there was no memory
-/// even for that, or, as the reason of an async function's promise, a value that no program can make. A program that
+/// Whether a thrown value is what is thrown when memory is refused: the engine's error, that of a native which asked for
+/// room, or null when there was no memory even for that, or, as the reason of an async function's promise, a value that no program can make. A program that
 /// caught it and threw something of its own has thrown that.
 fn is_out_of_memory(state: &State, thrown: &Val) -> bool {
     match thrown.kind() {
         Kind::Null | Kind::Other => true,
         Kind::Object if thrown.is_error() => {
-            let message = thrown
-                .get_own(c"message")
-                .and_then(|message| message.text().map(|text| text.bytes().starts_with(b"out of memory")));
+            let message = thrown.get_own(c"message").and_then(|message| {
+                message.text().map(|text| REFUSALS.iter().any(|refusal| text.bytes().starts_with(refusal)))
+            });
             message.unwrap_or_else(|Pending| {
                 drop(state.cx.exception());
                 false
@@ -295,8 +297,11 @@ fn is_out_of_memory(state: &State, thrown: &Val) -> bool {
     }
 }
 
+/// How the messages begin with which memory is refused.
+const REFUSALS: [&[u8]; 2] = [b"out of memory", b"Array buffer allocation failed"];
+
 /// Less than this and not even a call of the harness fits.
-const LEAST_STACK: usize = 64 * 1024;
+pub(super) const LEAST_STACK: usize = 64 * 1024;
 
 /// The contract's maximum, which the engine's own stack is made for.
 const MOST_STACK: usize = 8 * 1024 * 1024;

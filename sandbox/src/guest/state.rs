@@ -6,6 +6,7 @@ use super::captured::Captured;
 use super::clock::Clock;
 use super::console::Logs;
 use super::dispatch::Calls;
+use super::faults::Faults;
 use super::globals::Random;
 use super::handles::Handles;
 use super::js::{Cx, Val};
@@ -27,6 +28,7 @@ pub(super) struct State {
     pub(super) modules: Modules,
     pub(super) handles: Handles,
     pub(super) random: Random,
+    pub(super) faults: Faults,
     /// `globalThis.Error` as the preludes left it; the intrinsic until then.
     pub(super) error: RefCell<Val>,
     /// Preludes that ran to their end.
@@ -52,6 +54,7 @@ impl State {
             modules: Modules::new(),
             handles: Handles::default(),
             random: Random::new(),
+            faults: Faults::default(),
             error: RefCell::new(captured.error.clone()),
             preludes_done: Cell::new(0),
             last_prelude: Cell::new(0),

@@ -55,6 +55,26 @@ async fn twenty_runs_at_once_give_twenty_random_numbers_from_twenty_processes() 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_idle_sandbox_holds_less_than_a_mebibyte() {
+    let pool = pool_with(Limits { warm_children: 8, ..Limits::default() }).await;
+    let zygote = pool.status().zygote.unwrap();
+    until("eight wait", || children(zygote).len() == 8 && pool.status().warm == 8).await;
+    // Its own pages, and its share of those that it has in common with the others.
+    let mut sizes: Vec<u64> = children(zygote).into_iter().filter_map(|child| proportional_kib(child)).collect();
+    sizes.sort_unstable();
+    println!("KiB in proportion, smallest to largest: {sizes:?}");
+    assert!(sizes[sizes.len() / 2] < 1024, "{sizes:?}");
+    pool.dispose().await;
+}
+
+/// The proportional set size of a process.
+fn proportional_kib(pid: u32) -> Option<u64> {
+    let rollup = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+    let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse().ok()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_that_a_run_leaves_behind_is_seen_by_the_next() {
     let pool = pool_with(Limits { warm_children: 1, ..Limits::default() }).await;
     let code = "async () => {

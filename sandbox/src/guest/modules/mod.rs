@@ -53,6 +53,11 @@ impl Modules {
         self.stack.set((stack_position(), stack));
     }
 
+    /// The source of the module that the engine calls `name`.
+    pub(super) fn source(&self, name: &str) -> Option<String> {
+        self.graph.borrow().find(name).map(|found| found.source.to_owned())
+    }
+
     fn resolve(&self, importer: &str, specifier: &str) -> Result<String, String> {
         self.graph.borrow().resolve(importer, specifier).map(str::to_owned)
     }

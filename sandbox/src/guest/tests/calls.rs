@@ -146,7 +146,14 @@ fn names_dispatch_except_symbols_then_and_own_properties() {
         ("async () => { api.own = (x) => x * 2; return api.own(4) }", "8"),
         ("async () => { Object.defineProperty(api, 'then', { value: 1 }); return api.then }", "1"),
         ("async () => { api.x = 1; delete api.x; return api.echo('again') }", "[[\"again\"]]"),
-        ("async () => [api.tool.name, api.tool() instanceof Promise]", "[[\"tool\",true]]"),
+        (
+            "async () => [api.tool.name, api.tool() instanceof Promise, api.tool.constructor.name, api.tool.length]",
+            "[[\"\",true,\"AsyncFunction\",0]]",
+        ),
+        (
+            "async () => { try { api = 1 } catch (e) { return [e.name, e.message, typeof api] } }",
+            "[[\"TypeError\",\"Assignment to constant variable.\",\"object\"]]",
+        ),
         ("async () => { const { echo } = api; return echo(1) }", "[[1]]"),
     ]);
     let ran = run(

@@ -20,6 +20,11 @@ fn every_kind_of_value_has_its_encoding() {
         ("() => '\\ud800x\\udc00'", "\"\\ud800x\\udc00\""),
         ("() => ({ '\\udfff': 1 })", "{\"\\udfff\":1}"),
         ("() => 10n", "[\"bigint\",\"10\"]"),
+        (
+            "() => [new Number(1), new String('s'), new Boolean(false), Object(2n), new Number(NaN)]",
+            "[[1,\"s\",false,[\"bigint\",\"2\"],[\"nan\"]]]",
+        ),
+        ("() => { Number.prototype.valueOf = () => 9; return Object.assign(new Number(1), { a: 2 }) }", "1"),
         ("() => -(2n ** 70n)", "[\"bigint\",\"-1180591620717411303424\"]"),
         ("() => new Date(1700000000000)", "[\"date\",1700000000000]"),
         ("() => new Date(-1)", "[\"date\",-1]"),

@@ -89,7 +89,7 @@ fn the_scope_is_strict_module_code_without_names_of_ours() {
 #[test]
 fn the_entry_has_no_name_of_ours() {
     let ran = run("() => { const f = (new Error('x')).stack; return f }");
-    assert_eq!(ran.result(), "\"    at <anonymous> (program.js:1:24)\\n\"");
+    assert_eq!(ran.result(), "\"Error: x\\n    at program.js:1:24\"");
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn a_failing_prelude_ends_the_run_and_is_named() {
     let cases = [
         ("throw new Error('boom')", "boom"),
         ("await api.fail('no')", "no"),
-        ("null.x", "cannot read property 'x' of null"),
+        ("null.x", "Cannot read properties of null (reading 'x')"),
         ("const shared = 1; let shared = 2", "invalid redefinition of lexical identifier"),
         ("return 1 +", "Unexpected token"),
     ];

@@ -206,6 +206,7 @@ fn epoch_ms() -> f64 {
 const SCRIPTS: &[Script] = scripts![
     "primordials.js",
     "webidl.js",
+    "promise.js",
     "events.js",
     "timers.js",
     "abort.js",

@@ -1,0 +1,125 @@
+//! What stacks look like.
+
+use super::harness::{check_results, run, run_spec, spec};
+
+#[test]
+fn a_stack_begins_with_the_error_as_text() {
+    check_results(&[
+        ("() => new Error('first').stack.split('\\n')[0]", "\"Error: first\""),
+        ("() => new TypeError('').stack.split('\\n')[0]", "\"TypeError\""),
+        ("() => { class Mine extends Error {} return new Mine('m').stack.split('\\n')[0] }", "\"Error: m\""),
+        (
+            "() => { class Mine extends Error { constructor(m) { super(m); this.name = 'Mine' } } \
+             return new Mine('m').stack.split('\\n')[0] }",
+            "\"Error: m\"",
+        ),
+        ("() => { const e = new Error('a'); e.message = 'b'; return e.stack.split('\\n')[0] }", "\"Error: a\""),
+        (
+            "() => { try { null.x } catch (e) { return e.stack.split('\\n').slice(0, 2) } }",
+            "[[\"TypeError: Cannot read properties of null (reading 'x')\",\"    at program.js:1:15\"]]",
+        ),
+        ("() => new Error('one\\ntwo').stack.split('\\n').length", "3"),
+        ("() => new DOMException('gone', 'AbortError').stack.split('\\n')[0]", "\"AbortError: gone\""),
+        ("() => { const o = {}; Error.captureStackTrace(o); return o.stack.split('\\n')[0] }", "\"Error\""),
+        (
+            "() => { const o = { name: 'N', message: 'm' }; Error.captureStackTrace(o); return o.stack.split('\\n')[0] }",
+            "\"N: m\"",
+        ),
+        ("() => { Error.stackTraceLimit = 0; return new Error('x').stack }", "\"Error: x\""),
+        (
+            "() => { const f = () => f() + 1; try { f() } catch (e) { return e.stack.split('\\n')[0] } }",
+            "\"RangeError: Maximum call stack size exceeded\"",
+        ),
+        (
+            "() => { const f = () => f() + 1; try { f() } catch (e) { return e.stack.split('\\n')[5].startsWith('    at f (program.js:1:') } }",
+            "true",
+        ),
+        (
+            "() => { try { JSON.parse('{') } catch (e) { return e.stack.split('\\n').slice(0, 2) } }",
+            "[[\"SyntaxError: Expected property name or '}' in JSON at position 1 (line 1 column 2)\",\"    at parse (native)\"]]",
+        ),
+    ]);
+}
+
+#[test]
+fn stacks_are_read_by_the_programs_own_hook() {
+    check_results(&[
+        (
+            "() => { Error.prepareStackTrace = (error, sites) => [error.message, sites[0].getFunctionName(), sites.length > 0]; \
+             const named = () => new Error('m').stack; return named() }",
+            "[[\"m\",\"named\",true]]",
+        ),
+        ("() => typeof Error.prepareStackTrace", "\"undefined\""),
+        (
+            "() => { const f = () => 'mine'; Error.prepareStackTrace = f; return [Error.prepareStackTrace === f, new Error('x').stack] }",
+            "[[true,\"mine\"]]",
+        ),
+        (
+            "() => { Error.prepareStackTrace = () => undefined; const e = new Error('x'); try { throw e } catch (f) { return e === f } }",
+            "true",
+        ),
+        (
+            "() => { Error.prepareStackTrace = () => { throw 1 }; try { null.x } catch (e) { return e.message } }",
+            "\"Cannot read properties of null (reading 'x')\"",
+        ),
+    ]);
+}
+
+#[test]
+fn a_message_of_the_programs_own_stays_as_it_is() {
+    let theirs = "cannot read property 'x' of null";
+    for make in [
+        format!("new TypeError(\"{theirs}\")"),
+        format!("TypeError(\"{theirs}\")"),
+        format!("Reflect.construct(TypeError, [\"{theirs}\"])"),
+        format!("[\"{theirs}\"].map((text) => new TypeError(text))[0]"),
+        format!("[\"{theirs}\"].map(TypeError)[0]"),
+        format!("new (class extends TypeError {{}})(\"{theirs}\")"),
+        format!("Object.assign(new TypeError(), {{ message: \"{theirs}\" }})"),
+    ] {
+        let ran = run(&format!("() => {{ try {{ throw {make} }} catch (e) {{ return e.message }} }}"));
+        assert_eq!(ran.result(), format!("\"{theirs}\""), "{make}");
+    }
+}
+
+#[test]
+fn an_error_that_is_thrown_again_keeps_its_message_and_stack() {
+    check_results(&[
+        (
+            "() => { const e = new TypeError('not a function'); const before = e.stack; try { try { throw e } catch (f) { throw f } } \
+             catch (f) { return [f.message, f.stack === before] } }",
+            "[[\"not a function\",true]]",
+        ),
+        (
+            "async () => { let first; try { const o = {}; o.nope() } catch (e) { first = e.stack; try { await Promise.reject(e) } \
+             catch (f) { return [f.stack === first, f.message] } } }",
+            "[[true,\"o.nope is not a function\"]]",
+        ),
+    ]);
+}
+
+#[test]
+fn frames_are_the_callers_own() {
+    let mut spec = spec("async () => {\n  return helper()\n}");
+    spec.providers[0].prelude = Some("const a = 1;\n\nfunction helper() {\n return new Error('x').stack }\n".into());
+    let ran = run_spec(&spec);
+    assert_eq!(ran.result(), "\"Error: x\\n    at program.js:2:10\"");
+    // The Web surface shows nothing of itself.
+    let ran = run("() => { try { structuredClone(() => {}) } catch (e) { return e.stack } }");
+    assert!(!ran.result().contains("null") && ran.result().contains("program.js:1:"), "{}", ran.result());
+}
+
+#[test]
+fn the_stack_overflows_at_any_depth_without_harm() {
+    let ran = run(
+        "() => { let deepest = 0; const f = (n) => { deepest = n; try { f(n + 1) } catch (e) { e.stack; throw e } }; \
+         const messages = new Set(); for (let i = 0; i < 20; i++) { try { f(0) } catch (e) { messages.add(e.message) } } \
+         return [[...messages], deepest > 500] }",
+    );
+    assert_eq!(ran.result(), "[[[[\"Maximum call stack size exceeded\"]],true]]");
+    let ran = run(
+        "() => { Object.defineProperty(RangeError.prototype, 'name', { get() { const f = () => f(); return f() } }); \
+         const g = () => g(); try { g() } catch (e) { return [e.message, typeof e.stack] } }",
+    );
+    assert_eq!(ran.result(), "[[\"Maximum call stack size exceeded\",\"string\"]]");
+}
