@@ -95,6 +95,11 @@ pub(super) fn used() -> usize {
     USED.load(Relaxed)
 }
 
+/// Whether `size` more bytes could be held. Nothing is remembered: for what can be left undone.
+pub(super) fn has_room(size: usize) -> bool {
+    USED.load(Relaxed).saturating_add(size) <= LIMIT.load(Relaxed)
+}
+
 /// Whether `size` more bytes may be held; a refusal is remembered.
 pub(super) fn fits(size: usize) -> bool {
     let wanted = USED.load(Relaxed).saturating_add(size);

@@ -60,7 +60,7 @@ async fn an_idle_sandbox_holds_less_than_a_mebibyte() {
     let zygote = pool.status().zygote.unwrap();
     until("eight wait", || children(zygote).len() == 8 && pool.status().warm == 8).await;
     // Its own pages, and its share of those that it has in common with the others.
-    let mut sizes: Vec<u64> = children(zygote).into_iter().filter_map(|child| proportional_kib(child)).collect();
+    let mut sizes: Vec<u64> = children(zygote).into_iter().filter_map(proportional_kib).collect();
     sizes.sort_unstable();
     println!("KiB in proportion, smallest to largest: {sizes:?}");
     assert!(sizes[sizes.len() / 2] < 1024, "{sizes:?}");

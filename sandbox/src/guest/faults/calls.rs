@@ -7,6 +7,8 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use crate::guest::alloc::{self, Charge};
+
 use super::words::{HEADS, KEYWORDS, Kind, Word, words};
 
 /// A source that was looked through.
@@ -18,6 +20,8 @@ pub(super) struct Source {
     words: Vec<Word>,
     /// For a word that begins a function's parameters, the last word of its body.
     functions: Vec<Option<usize>>,
+    /// For the two above.
+    _charge: Charge,
     /// Steps that may still be taken: what is nested deeply costs more than it is worth.
     steps: Cell<u32>,
 }
@@ -60,12 +64,15 @@ impl Span {
 impl Source {
     /// Looks through a source whose first line has the number `first_line`; nothing if that cannot be done.
     pub(super) fn new(text: Rc<str>, first_line: i32) -> Option<Self> {
-        if text.len() > LONGEST {
+        let each = size_of::<Word>() + size_of::<Option<usize>>();
+        // A message is not worth a run's last memory. A word has one byte at least, and lists grow by doubling.
+        if text.len() > LONGEST || !alloc::has_room(2 * each * text.len()) {
             return None;
         }
         let words = words(&text)?;
         let functions = vec![None; words.len()];
-        let mut source = Self { text, first_line, words, functions, steps: Cell::new(STEPS) };
+        let charge = Charge::of(each * words.capacity());
+        let mut source = Self { text, first_line, words, functions, _charge: charge, steps: Cell::new(STEPS) };
         for at in 0..source.words.len() {
             if let Some((begin, end)) = source.function(at) {
                 source.functions[begin] = Some(end);
@@ -528,7 +535,7 @@ const ASSIGNMENTS: &[&str] =
     &["=", "+=", "-=", "*=", "/=", "%=", "**=", "<<=", ">>=", ">>>=", "&=", "|=", "^=", "&&=", "||=", "??="];
 
 /// Bytes of a source that is looked through.
-const LONGEST: usize = 256 * 1024;
+const LONGEST: usize = 128 * 1024;
 
 /// Words of a statement that are looked at.
 const LONGEST_STATEMENT: usize = 500;

@@ -161,8 +161,18 @@ fn stack_of(state: &State, error: &Val, sites: &Val) -> Js<Option<Val>> {
     }
     let first_line = state.namespaces.first_line();
     let mut frames = String::new();
-    sites.iter().for_each(|site| write_frame(&mut frames, site, first_line));
-    let header = state.captured.error_text(error).unwrap_or_else(|Pending| {
+    let mut before: Option<&Site> = None;
+    for site in &sites {
+        // Ours calls the engine's of the same name.
+        let is_wrapped = |one: &Site| one.place.is_none() && matches!(one.name.as_str(), "parse" | "stringify");
+        if !before.is_some_and(|before| is_wrapped(before) && is_wrapped(site) && before.name == site.name) {
+            write_frame(&mut frames, site, first_line);
+        }
+        before = Some(site);
+    }
+    let header =
+        state.captured.error_text(error).and_then(|text| state.captured.prefix(state.cx, &text, LONGEST_HEADER));
+    let header = header.unwrap_or_else(|Pending| {
         drop(state.cx.exception());
         state.cx.undefined()
     });
@@ -304,6 +314,9 @@ unsafe extern "C" fn write_prepare(
     drop(before);
     qjs::JS_UNDEFINED
 }
+
+/// UTF-16 units of an error's text that its stack begins with.
+const LONGEST_HEADER: i32 = 64 * 1024;
 
 /// Bytes of stack that are used here beyond what the run may use.
 const HEADROOM: usize = 256 * 1024;

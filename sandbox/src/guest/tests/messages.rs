@@ -81,8 +81,9 @@ fn what_failed_is_named_only_when_nothing_else_can_have_failed() {
         // Two calls that the engine places alike, and none of them is surely a function.
         ("const o = {}, log = 5; log(o.nope)", "log is not a function"),
         ("const o = { f: () => 1 }, log = 5; log(o.f())", "not a function"),
-        ("const console = { log: 5 }; console.log(String())", "not a function"),
-        ("console.log = 5; console.log(String())", "not a function"),
+        ("const console = { log: 5 }; console.log(String())", "console.log is not a function"),
+        ("console.log = 5; console.log(String())", "console.log is not a function"),
+        ("const String = 5, f = (g) => g; f(String())", "not a function"),
         ("const f = () => 1; f()()", "not a function"),
         ("const o = {}; o['a' + 'b']()", "not a function"),
         ("const x = 5; for (const y of x) y", "x is not iterable"),

@@ -18,6 +18,12 @@ fn a_stack_begins_with_the_error_as_text() {
             "() => { try { null.x } catch (e) { return e.stack.split('\\n').slice(0, 2) } }",
             "[[\"TypeError: Cannot read properties of null (reading 'x')\",\"    at program.js:1:15\"]]",
         ),
+        ("() => new Error('x'.repeat(1e6)).stack.split('\\n')[0].length", "65536"),
+        (
+            "() => { try { JSON.parse('[1]', () => { throw new Error('r') }) } catch (e) { \
+             return e.stack.split('\\n').filter((line) => line.includes('parse')).length } }",
+            "1",
+        ),
         ("() => new Error('one\\ntwo').stack.split('\\n').length", "3"),
         ("() => new DOMException('gone', 'AbortError').stack.split('\\n')[0]", "\"AbortError: gone\""),
         ("() => { const o = {}; Error.captureStackTrace(o); return o.stack.split('\\n')[0] }", "\"Error\""),
