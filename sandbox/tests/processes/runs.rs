@@ -58,11 +58,20 @@ async fn twenty_runs_at_once_give_twenty_random_numbers_from_twenty_processes() 
 async fn an_idle_sandbox_holds_less_than_a_mebibyte() {
     let pool = pool_with(Limits { warm_children: 8, ..Limits::default() }).await;
     let zygote = pool.status().zygote.unwrap();
-    until("eight wait", || children(zygote).len() == 8 && pool.status().warm == 8).await;
+    let asleep = |child: &u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+        stat.rsplit(") ").next().is_some_and(|fields| fields.starts_with('S'))
+    };
+    // One that does not sleep is still being warmed up.
+    until("eight wait", || {
+        pool.status().warm == 8 && children(zygote).iter().filter(|child| asleep(child)).count() == 8
+    })
+    .await;
     // Its own pages, and its share of those that it has in common with the others.
     let mut sizes: Vec<u64> = children(zygote).into_iter().filter_map(proportional_kib).collect();
     sizes.sort_unstable();
     println!("KiB in proportion, smallest to largest: {sizes:?}");
+    assert_eq!(sizes.len(), 8);
     assert!(sizes[sizes.len() / 2] < 1024, "{sizes:?}");
     pool.dispose().await;
 }

@@ -167,7 +167,10 @@
     trace(args) {
       const head = args.length > 0 ? `Trace: ${plain(args)}` : "Trace";
       const { stack } = new lib.Error();
-      return indented(typeof stack === "string" && stack !== "" ? `${head}\n${lib.trimEnd(stack)}` : head);
+      const own = "    at trace (native)\n";
+      let frames = typeof stack === "string" ? lib.indexOf(stack, "    at ") : -1;
+      if (frames >= 0 && lib.indexOf(stack, own) === frames) frames += own.length;
+      return indented(frames >= 0 ? `${head}\n${lib.trimEnd(lib.slice(stack, frames))}` : head);
     },
   };
 });
