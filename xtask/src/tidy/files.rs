@@ -113,7 +113,8 @@ fn is_source(path: &str) -> bool {
 
 /// Recorded or generated, so not written by anybody.
 fn is_data(path: &str) -> bool {
-    path.ends_with(".jsonl") || path.ends_with("package-lock.json") || path.ends_with("Cargo.lock")
+    let tables = path.contains("/intl/data/") && path.ends_with(".txt");
+    tables || path.ends_with(".jsonl") || path.ends_with("package-lock.json") || path.ends_with("Cargo.lock")
 }
 
 #[cfg(test)]

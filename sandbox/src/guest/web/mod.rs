@@ -22,6 +22,7 @@ mod compiler;
 pub(crate) mod deflate;
 mod gcm;
 mod holes;
+mod intl;
 mod native;
 mod node;
 pub(crate) mod pattern;
@@ -239,4 +240,11 @@ const SCRIPTS: &[Script] = scripts![
     "node/numbers.js",
     "node/modules.js",
     "node/process.js",
+    "intl/core.js",
+    "intl/number.js",
+    "intl/date.js",
+    "intl/text.js",
+    "intl/duration.js",
+    "intl/locale.js",
+    "intl/methods.js",
 ];

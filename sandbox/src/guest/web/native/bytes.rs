@@ -10,7 +10,12 @@ use super::super::script::owned;
 
 /// Runs `read` over `length` bytes of `buffer` from `offset`; a part that the buffer does not have (it may have been
 /// detached or shrunk since the script looked) is left out. `read` runs no JavaScript.
-pub(super) fn with_bytes<T>(buffer: &Value<'_>, offset: f64, length: f64, read: impl FnOnce(&[u8]) -> T) -> T {
+pub(in super::super) fn with_bytes<T>(
+    buffer: &Value<'_>,
+    offset: f64,
+    length: f64,
+    read: impl FnOnce(&[u8]) -> T,
+) -> T {
     let (start, length) = place(buffer, offset, length);
     // SAFETY: the bytes are inside the buffer, and nothing writes to them until `read` is done: it runs no JavaScript
     // and the process has one thread.
@@ -18,7 +23,12 @@ pub(super) fn with_bytes<T>(buffer: &Value<'_>, offset: f64, length: f64, read: 
 }
 
 /// Like [`with_bytes`], to write.
-pub(super) fn with_bytes_mut<T>(buffer: &Value<'_>, offset: f64, length: f64, write: impl FnOnce(&mut [u8]) -> T) -> T {
+pub(in super::super) fn with_bytes_mut<T>(
+    buffer: &Value<'_>,
+    offset: f64,
+    length: f64,
+    write: impl FnOnce(&mut [u8]) -> T,
+) -> T {
     let (start, length) = place(buffer, offset, length);
     // SAFETY: as there, and no other reference to the bytes exists while `write` runs.
     write(unsafe { std::slice::from_raw_parts_mut(start, length) })
@@ -60,7 +70,7 @@ pub(super) fn with_array<T>(array: &Value<'_>, read: impl FnOnce(&[u8]) -> T) ->
 ///
 /// # Errors
 /// The engine's out-of-memory.
-pub(super) fn new_bytes<'js>(ctx: &Ctx<'js>, bytes: &[u8]) -> Result<Value<'js>> {
+pub(in super::super) fn new_bytes<'js>(ctx: &Ctx<'js>, bytes: &[u8]) -> Result<Value<'js>> {
     Ok(TypedArray::<u8>::from_arraybuffer(ArrayBuffer::new_copy(ctx.clone(), bytes)?)?.into_value())
 }
 
@@ -68,7 +78,7 @@ pub(super) fn new_bytes<'js>(ctx: &Ctx<'js>, bytes: &[u8]) -> Result<Value<'js>>
 ///
 /// # Errors
 /// A RangeError that the program can catch.
-pub(super) fn charge(ctx: &Ctx<'_>, size: usize) -> Result<()> {
+pub(in super::super) fn charge(ctx: &Ctx<'_>, size: usize) -> Result<()> {
     if size < BIG || ctx.userdata::<Web<'_>>().is_none_or(|web| (web.charge)(size)) {
         return Ok(());
     }
@@ -121,7 +131,7 @@ pub(super) fn with_text<T>(
 ///
 /// # Errors
 /// The engine's out-of-memory.
-pub(super) fn with_units<T>(string: &rquickjs::String<'_>, read: impl FnOnce(&[u16]) -> T) -> Result<T> {
+pub(in super::super) fn with_units<T>(string: &rquickjs::String<'_>, read: impl FnOnce(&[u16]) -> T) -> Result<T> {
     let ctx = string.as_value().ctx().as_raw().as_ptr();
     let mut len = 0;
     // SAFETY: the value is a string; the engine hands out a pointer that stays valid until it is freed below.
@@ -140,7 +150,7 @@ pub(super) fn with_units<T>(string: &rquickjs::String<'_>, read: impl FnOnce(&[u
 ///
 /// # Errors
 /// The engine's out-of-memory, or its bound on the length of a string.
-pub(super) fn new_string<'js>(ctx: &Ctx<'js>, units: &[u16]) -> Result<Value<'js>> {
+pub(in super::super) fn new_string<'js>(ctx: &Ctx<'js>, units: &[u16]) -> Result<Value<'js>> {
     // SAFETY: the engine copies the units.
     unsafe { owned(ctx, qjs::JS_NewStringUTF16(ctx.as_raw().as_ptr(), units.as_ptr(), units.len() as _)) }
 }

@@ -2,7 +2,7 @@
 //! check what programs pass before they call one.
 
 mod buffer;
-mod bytes;
+pub(in super::super) mod bytes;
 mod cipher;
 mod compress;
 mod derive;
@@ -37,5 +37,6 @@ pub(super) fn functions<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     derive::add(ctx, &natives)?;
     cipher::add(ctx, &natives)?;
     compress::add(ctx, &natives)?;
+    super::intl::add(ctx, &natives)?;
     Ok(natives)
 }
