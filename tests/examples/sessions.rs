@@ -23,6 +23,9 @@ const IDLE: usize = 1000;
 const BUSY: usize = 200;
 const IN_FLIGHT: usize = 8;
 
+/// Until every session has had a turn.
+const SETTLING: Duration = Duration::from_secs(3);
+
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let seconds = std::env::args().nth(1).map_or(Ok(10), |text| text.parse())?;
@@ -80,8 +83,12 @@ async fn compete(what: &str, options: &[&str], seconds: u64) -> anyhow::Result<(
             }));
         }
     }
+    let count = || -> Vec<_> { done.iter().map(|done| done.load(Ordering::Relaxed)).collect() };
+    // Who came first had all permits to begin with.
+    sleep(SETTLING).await;
+    let before = count();
     sleep(Duration::from_secs(seconds)).await;
-    let mut counts: Vec<_> = done.iter().map(|done| done.load(Ordering::Relaxed)).collect();
+    let mut counts: Vec<_> = count().iter().zip(&before).map(|(after, before)| after - before).collect();
     stop.store(true, Ordering::Relaxed);
     for run in runs {
         run.await??;
