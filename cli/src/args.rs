@@ -26,6 +26,8 @@ pub(crate) enum Command {
     Run(Run),
     /// Print the settings that `serve` would use, with the place that each comes from
     Config(Config),
+    /// Make a token: prints its line for a file of tokens, and on standard error the token itself
+    Token(Token),
     /// Show what this machine offers and how well programs are confined on it
     Doctor(Doctor),
 }
@@ -42,6 +44,17 @@ pub(crate) struct Serve {
 pub(crate) struct Config {
     #[command(flatten)]
     pub(crate) settings: Flags,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = TOKEN_HELP)]
+pub(crate) struct Token {
+    /// Who bears it: the tenant that runs are counted for
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// Print one JSON object with name, token and line instead
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -67,6 +80,12 @@ pub(crate) struct Run {
     /// Run on the daemon at this WebSocket URL instead of in a sandbox of this process
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<Url>,
+    /// File that holds the token for --url; CODEMODED_TOKEN may hold the token itself
+    #[arg(long, value_name = "FILE", env = "CODEMODED_TOKEN_FILE", hide_env_values = true)]
+    pub(crate) token_file: Option<PathBuf>,
+    /// File of certificates, PEM, that a wss:// daemon's may be signed by, beside those of the Web's authorities
+    #[arg(long, value_name = "FILE", env = "CODEMODED_TLS_CA", hide_env_values = true)]
+    pub(crate) tls_ca: Option<PathBuf>,
     /// Print the whole outcome as one JSON object
     #[arg(long)]
     pub(crate) json: bool,
@@ -91,8 +110,8 @@ Settings:
   `codemoded config` shows what is used and where it comes from.
 
 Exit status:
-  0 stopped by SIGINT, SIGTERM or SIGHUP, 2 wrong usage or settings that contradict each other, 3 the address cannot be
-  listened on, or no sandbox can be started or confined as required.";
+  0 stopped by SIGINT or SIGTERM, 2 wrong usage, settings that contradict each other or a file that cannot be used,
+  3 the address cannot be listened on, or no sandbox can be started or confined as required.";
 
 const CONFIG_HELP: &str = "\
 It takes the flags of serve, and prints a file that --config would read, with a comment behind each key: the flag,
@@ -100,6 +119,15 @@ variable or file that its value comes from.
 
 Exit status:
   0 the settings can be used, 2 they cannot, and the error says why.";
+
+const TOKEN_HELP: &str = "\
+  codemoded token alice >> tokens
+
+The file holds no token, only digests. A name may have several lines, so that a new token can be given out before the
+line of the old one goes. A running daemon reads the file again on SIGHUP.
+
+Exit status:
+  0 success, 2 wrong usage, 3 the system gives no random numbers, or the line could not be written.";
 
 const DOCTOR_HELP: &str = "\
 Exit status:

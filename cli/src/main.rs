@@ -1,8 +1,9 @@
 //! `codemoded`: the executor on the command line.
 //!
-//! `serve` offers it by URL, `config` shows with which settings, `run` runs one program, `doctor` shows what confines
-//! programs on this machine.
+//! `serve` offers it by URL, `config` shows with which settings, `token` makes tokens, `run` runs one program, `doctor`
+//! shows what confines programs on this machine.
 
+mod access;
 mod args;
 mod doctor;
 mod exit;
@@ -12,6 +13,7 @@ mod serve;
 mod settings;
 mod signals;
 mod terminal;
+mod token;
 
 use std::{io::IsTerminal, process::ExitCode};
 
@@ -43,7 +45,7 @@ fn start(command: Command) -> Result<Status, Failure> {
     let filter = match &command {
         Task::Serve(settings) => settings.log.value.as_str(),
         // What they have to say is their output; beside it, only what goes wrong.
-        Task::Config(_) | Task::Run(_) | Task::Doctor(_) => "warn",
+        Task::Config(_) | Task::Token(_) | Task::Run(_) | Task::Doctor(_) => "warn",
     };
     let filter = EnvFilter::try_new(filter).map_err(|error| Failure::usage(format!("log {filter:?}: {error}")))?;
     tracing_subscriber::fmt()
@@ -56,6 +58,7 @@ fn start(command: Command) -> Result<Status, Failure> {
     let status = match command {
         Task::Serve(settings) => runtime.block_on(serve::run(*settings)),
         Task::Config(settings) => settings::print(&settings),
+        Task::Token(args) => token::run(&args),
         Task::Run(args) => runtime.block_on(run::run(args)),
         Task::Doctor(args) => doctor::run(&args),
     };
@@ -68,6 +71,7 @@ fn start(command: Command) -> Result<Status, Failure> {
 enum Task {
     Serve(Box<Settings>),
     Config(Box<Settings>),
+    Token(args::Token),
     Run(args::Run),
     Doctor(args::Doctor),
 }
@@ -78,6 +82,7 @@ impl Task {
         Ok(match command {
             Command::Serve(args) => Self::Serve(settings(args.settings)?),
             Command::Config(args) => Self::Config(settings(args.settings)?),
+            Command::Token(args) => Self::Token(args),
             Command::Run(args) => Self::Run(args),
             Command::Doctor(args) => Self::Doctor(args),
         })

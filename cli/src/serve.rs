@@ -2,13 +2,14 @@
 
 use std::{io, sync::Arc};
 
-use codemode_daemon::Config;
+use codemode_daemon::{Config, STRANGERS};
 use codemode_protocol::Limits;
 use codemode_sandbox::{PoolExecutor, PoolOptions, machine_memory};
 use tokio::{net::TcpListener, sync::oneshot};
 use tracing::warn;
 
 use crate::{
+    access::Access,
     exit::{Failure, Status},
     settings::Settings,
     signals,
@@ -21,13 +22,17 @@ use crate::{
 /// The address cannot be listened on, or the pool does not come up.
 pub(crate) async fn run(settings: Settings) -> Result<Status, Failure> {
     let limits = settings.limits(machine_memory()).map_err(Failure::usage)?;
-    let mut signals = signals::interruption()?;
+    let access = Access::read(&settings).map_err(Failure::usage)?;
+    let (mut signals, mut again) = (signals::stop()?, signals::again()?);
     let max_connections = Config::default().max_connections;
-    let max_sessions =
-        fitting_sessions(&limits, max_connections, usize::try_from(settings.max_sessions.value).unwrap_or(usize::MAX))?;
+    let strangers = if settings.tokens.value.is_some() { STRANGERS } else { 0 };
+    let wanted = usize::try_from(settings.max_sessions.value).unwrap_or(usize::MAX);
+    let max_sessions = fitting_sessions(&limits, max_connections + strangers, wanted)?;
+    let mut config = config(&settings, limits.clone());
+    access.apply(&mut config);
+    config.check_listen_address(settings.listen.value).map_err(|error| Failure::usage(error.to_string()))?;
     // First: a port that is taken is found out before any process is started.
     let listen = settings.listen.value;
-    codemode_daemon::check_listen_address(listen).map_err(|error| Failure::usage(error.to_string()))?;
     let listener = TcpListener::bind(listen)
         .await
         .map_err(|error| Failure::infrastructure(format!("the address {listen} cannot be listened on: {error}")))?;
@@ -41,20 +46,16 @@ pub(crate) async fn run(settings: Settings) -> Result<Status, Failure> {
     };
     let pool = PoolExecutor::new(options).await.map_err(|error| Failure::infrastructure(error.to_string()))?;
     let pool = Arc::new(pool);
-    let config = Config {
-        limits: pool.limits().clone(),
-        node: settings.node.value,
-        confinement: pool.status().confinement.active().map(str::to_owned).collect(),
-        features: ["modules", "handles", "outbound", "codemode", "leases"].map(str::to_owned).to_vec(),
-        readiness: Arc::new({
-            let pool = pool.clone();
-            move || if pool.status().ready { Ok(()) } else { Err("the pool has no zygote".into()) }
-        }),
-        max_connections,
-        max_sessions,
-        ..Config::default()
-    };
-    if let Err(error) = print(format_args!("listening on ws://{addr}")) {
+    config.limits = pool.limits().clone();
+    config.confinement = pool.status().confinement.active().map(str::to_owned).collect();
+    config.readiness = Arc::new({
+        let pool = pool.clone();
+        move || if pool.status().ready { Ok(()) } else { Err("the pool has no zygote".into()) }
+    });
+    config.max_connections = max_connections;
+    config.max_sessions = max_sessions;
+    let scheme = if config.tls.is_some() { "wss" } else { "ws" };
+    if let Err(error) = print(format_args!("listening on {scheme}://{addr}")) {
         // Whoever started us may not care; whoever connects does.
         warn!(%error, "standard output is closed");
     }
@@ -69,9 +70,34 @@ pub(crate) async fn run(settings: Settings) -> Result<Status, Failure> {
     let serving = codemode_daemon::run(config, listener, pool, async {
         let _ = stopped.await;
     });
+    let reloading = async {
+        while again.recv().await.is_some() {
+            access.reload();
+        }
+        // Nothing sends any more: the runtime is about to end.
+        std::future::pending().await
+    };
     tokio::select! {
+        never = reloading => never,
         served = serving => served.map(|()| Status::Success).map_err(|error| Failure::infrastructure(error.to_string())),
         () = twice => Ok(Status::Success),
+    }
+}
+
+/// What the settings say of the daemon; the rest is known once the pool runs.
+fn config(settings: &Settings, limits: Limits) -> Config {
+    Config {
+        limits,
+        node: settings.node.value.clone(),
+        features: ["modules", "handles", "outbound", "codemode", "leases", "authenticate"].map(str::to_owned).to_vec(),
+        max_sessions_per_address: settings
+            .max_sessions_per_address
+            .value
+            .map_or(usize::MAX, |bound| usize::try_from(bound).unwrap_or(usize::MAX)),
+        allowed_origins: settings.allow_origin.value.clone(),
+        allowed_hosts: settings.allow_host.value.clone(),
+        insecure: settings.insecure.value,
+        ..Config::default()
     }
 }
 
@@ -99,7 +125,7 @@ fn fitting_sessions(limits: &Limits, connections: usize, wanted: usize) -> Resul
 }
 
 /// Descriptors that are not sessions': those of the children that run or are warm, of connections before they are
-/// sessions, and of the process itself.
+/// sessions that somebody is known to have, and of the process itself.
 fn other_descriptors(limits: &Limits, connections: usize) -> u64 {
     let children = limits.max_concurrent.saturating_add(limits.warm_children);
     children.saturating_mul(CHILD_DESCRIPTORS).saturating_add(connections as u64).saturating_add(OWN_DESCRIPTORS)

@@ -1,4 +1,4 @@
-//! The signals that end the process.
+//! The signals that the process hears.
 
 use std::{mem::MaybeUninit, ptr};
 
@@ -7,19 +7,43 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::exit::Failure;
 
-/// SIGINT, SIGTERM and SIGHUP, from the moment of the call of [`interruption`] on.
+/// Signals that ask the process to end.
 pub(crate) struct Interruption(Vec<Signal>);
 
-/// Listens from now on; the signals no longer end the process by themselves. One that whoever started us had ignored,
-/// as `nohup` does, stays so.
+/// Listens from now on for SIGINT, SIGTERM and SIGHUP, which no longer end the process by themselves. One that whoever
+/// started us had ignored, as `nohup` does, stays so.
 ///
 /// # Errors
 /// The system refuses the handlers.
 pub(crate) fn interruption() -> Result<Interruption, Failure> {
-    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-    let heard = kinds.into_iter().filter(|kind| !is_ignored(*kind));
+    listen(&[SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()])
+}
+
+/// The same without SIGHUP, for whoever reads [`again`].
+///
+/// # Errors
+/// The system refuses the handlers.
+pub(crate) fn stop() -> Result<Interruption, Failure> {
+    listen(&[SignalKind::interrupt(), SignalKind::terminate()])
+}
+
+/// SIGHUP as the request to read files again, heard from now on, also when whoever started us had ignored it.
+///
+/// # Errors
+/// The system refuses the handler.
+pub(crate) fn again() -> Result<Signal, Failure> {
+    signal(SignalKind::hangup()).map_err(|error| unheard(&error))
+}
+
+fn unheard(error: &std::io::Error) -> Failure {
+    Failure::infrastructure(format!("signals cannot be heard: {error}"))
+}
+
+fn listen(kinds: &[SignalKind]) -> Result<Interruption, Failure> {
+    let kinds = kinds.iter().copied();
+    let heard = kinds.filter(|kind| !is_ignored(*kind));
     let signals: Result<_, _> = heard.map(signal).collect();
-    signals.map(Interruption).map_err(|error| Failure::infrastructure(format!("signals cannot be heard: {error}")))
+    signals.map(Interruption).map_err(|error| unheard(&error))
 }
 
 impl Interruption {

@@ -42,7 +42,7 @@ fn bad_flags_are_named_with_their_rule() {
         (&["run", "-", "--tool", "class.x=y"], &["--tool", "reserved"]),
         (&["run", "-", "--url", "http://localhost"], &["--url", "the scheme is \"http\""]),
         (&["run", "-", "--url", "nowhere"], &["--url", "ws://127.0.0.1:8787"]),
-        (&["serve", "--listen", "0.0.0.0:0"], &["only loopback addresses"]),
+        (&["serve", "--listen", "0.0.0.0:0"], &["refusing to listen on 0.0.0.0:0", "give a list of tokens"]),
         (&["serve", "--listen", "8787"], &["--listen", "an address and a port"]),
         (&["serve", "--max-concurrent", "0"], &["--max-concurrent", "must be a whole number, from 1 to 100000"]),
         (&["serve", "--drain-timeout", "-1"], &["--drain-timeout", "must be a time", "at least 0ms, at most 1d"]),

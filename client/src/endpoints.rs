@@ -1,6 +1,6 @@
 //! Where daemons are.
 
-use codemode_protocol::{ExecutorError, unavailable};
+use codemode_protocol::ExecutorError;
 use url::Url;
 
 /// One URL or several, all of daemons that may serve the same programs: made of a string, or of an array, slice or
@@ -70,8 +70,7 @@ fn check(field: &str, url: &str) -> Result<(), ExecutorError> {
     let invalid = |rule: String| ExecutorError::invalid(field, rule);
     let parsed = Url::parse(url).map_err(|error| invalid(format!("{url:?}: {error}")))?;
     match parsed.scheme() {
-        "ws" => {}
-        "wss" => return Err(unavailable("wss://")),
+        "ws" | "wss" => {}
         other => return Err(invalid(format!("the scheme is {other:?}; it must be ws or wss"))),
     }
     if !parsed.username().is_empty() || parsed.password().is_some() {
@@ -94,7 +93,6 @@ mod tests {
         let cases = [
             ("http://h/", "url: the scheme is \"http\"; it must be ws or wss"),
             ("not a url", "url: \"not a url\": relative URL without a base"),
-            ("wss://h/", "wss:// is not available in this version"),
             ("ws://u:p@h/", "url: holds credentials; send them in a header"),
             ("ws://h/#x", "url: has a fragment, which WebSocket does not allow"),
             ("ws://", "url: \"ws://\": empty host"),

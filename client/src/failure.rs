@@ -26,7 +26,7 @@ pub(crate) fn rejected(url: &str, cause: impl fmt::Display) -> ExecutorError {
 /// The WebSocket was not opened.
 pub(crate) fn not_opened(url: &str, error: &ConnectError) -> ExecutorError {
     match error {
-        ConnectError::Refused(StatusCode::UNAUTHORIZED) => unauthorized(url, error),
+        ConnectError::Refused(StatusCode::UNAUTHORIZED, _) => unauthorized(url, error),
         _ => rejected(url, error).with_retryable(error.is_transient()),
     }
 }
@@ -126,11 +126,12 @@ mod tests {
     fn a_refused_connect_is_retryable_when_it_may_pass() {
         let (rejected, unauthorized) = (ErrorCode::ConnectionRejected, ErrorCode::Unauthorized);
         let cases = [
-            (ConnectError::Refused(StatusCode::SERVICE_UNAVAILABLE), &rejected, true),
-            (ConnectError::Refused(StatusCode::NOT_FOUND), &rejected, false),
-            (ConnectError::Refused(StatusCode::UNAUTHORIZED), &unauthorized, false),
+            (ConnectError::Refused(StatusCode::SERVICE_UNAVAILABLE, String::new()), &rejected, true),
+            (ConnectError::Refused(StatusCode::NOT_FOUND, String::new()), &rejected, false),
+            (ConnectError::Refused(StatusCode::UNAUTHORIZED, String::new()), &unauthorized, false),
             (ConnectError::Unreachable(std::io::ErrorKind::ConnectionRefused.into()), &rejected, true),
             (ConnectError::Handshake("no WebSocket".into()), &rejected, false),
+            (ConnectError::Tls("not trusted".into()), &rejected, false),
         ];
         for (error, code, retryable) in cases {
             let error = not_opened("ws://h:1/", &error);

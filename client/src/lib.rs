@@ -37,7 +37,8 @@ mod remote;
 mod session;
 mod sessions;
 
-pub use codemode_protocol::wire::Info;
+pub use codemode_protocol::{Token, wire::Info};
+pub use codemode_transport::{CertificateDer, certificates_from_pem};
 pub use endpoints::Endpoints;
 pub use options::{RUNS, Reconnect, RemoteOptions};
 pub use remote::RemoteExecutor;

@@ -1,14 +1,20 @@
 //! How a client reaches its daemon.
 
-use std::{num::NonZeroU64, time::Duration};
+use std::{fmt, num::NonZeroU64, time::Duration};
 
-use codemode_transport::TransportOptions;
+use codemode_protocol::Token;
+use codemode_transport::{CertificateDer, TransportOptions};
 
 /// Options of [`RemoteExecutor::connect`](crate::RemoteExecutor::connect).
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct RemoteOptions {
-    /// Sent with the upgrade request, such as `Authorization`; name and value.
+    /// Proves who we are: sent as `Authorization: Bearer` with the upgrade request. Over `ws://` it crosses in the clear.
+    pub token: Option<Token>,
+    /// Sent with the upgrade request; name and value.
     pub headers: Vec<(String, String)>,
+    /// Certificates that a `wss://` daemon's may be signed by, beside those of the Web's authorities;
+    /// [`certificates_from_pem`](crate::certificates_from_pem) reads them.
+    pub root_certificates: Vec<CertificateDer<'static>>,
     /// From resolving the name to the compared versions, for each endpoint that is tried.
     pub connect_timeout: Duration,
     /// What a call does that finds no live session. `None`: a single attempt.
@@ -17,6 +23,23 @@ pub struct RemoteOptions {
     pub rotate_after_executions: NonZeroU64,
     /// The bounds of the connection.
     pub transport: TransportOptions,
+}
+
+impl fmt::Debug for RemoteOptions {
+    /// Values of headers may be secrets and are left out.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { token, headers, root_certificates, connect_timeout, reconnect, rotate_after_executions, transport } =
+            self;
+        f.debug_struct("RemoteOptions")
+            .field("token", token)
+            .field("headers", &headers.iter().map(|(name, _)| name).collect::<Vec<_>>())
+            .field("root_certificates", &root_certificates.len())
+            .field("connect_timeout", connect_timeout)
+            .field("reconnect", reconnect)
+            .field("rotate_after_executions", rotate_after_executions)
+            .field("transport", transport)
+            .finish()
+    }
 }
 
 /// How often opening a session is tried again.
@@ -44,7 +67,9 @@ impl Default for RemoteOptions {
         transport.limits.running_calls = calls;
         transport.limits.peer_calls += calls;
         Self {
+            token: None,
             headers: Vec::new(),
+            root_certificates: Vec::new(),
             connect_timeout: Duration::from_secs(10),
             reconnect: Some(Reconnect::default()),
             rotate_after_executions: ROTATE_AFTER,
@@ -57,3 +82,16 @@ impl Default for RemoteOptions {
 pub const RUNS: usize = 1024;
 
 const ROTATE_AFTER: NonZeroU64 = NonZeroU64::new(10_000).expect("it is not zero");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_secret_is_shown() {
+        let headers = vec![("X-Key".to_owned(), "hunter2".to_owned())];
+        let options = RemoteOptions { token: Some(Token::new("hunter2")), headers, ..RemoteOptions::default() };
+        let shown = format!("{options:?}");
+        assert!(shown.contains("X-Key") && !shown.contains("hunter2"), "{shown}");
+    }
+}

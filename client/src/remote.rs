@@ -52,7 +52,7 @@ impl RemoteExecutor {
     /// Outside of a tokio runtime. Sessions live on the one that this is called on.
     pub async fn connect(endpoints: impl Into<Endpoints>, options: RemoteOptions) -> Result<Self, ExecutorError> {
         let urls = endpoints.into().checked()?;
-        let headers = headers(&options.headers)?;
+        let headers = headers(&options)?;
         let executor = Self { sessions: Sessions::new(urls, headers, options) };
         executor.sessions.ticket().submit(Arrival::Connect, |_| ()).await?;
         Ok(executor)

@@ -8,7 +8,7 @@ use codemode_protocol::{
     wire::method,
 };
 use codemode_transport::{CallError, CloseOrigin, ConnectOptions, Connection, connect, start};
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, header::AUTHORIZATION};
 use tokio::{sync::watch, time::timeout};
 
 use crate::{
@@ -30,6 +30,7 @@ pub(crate) async fn open(
             headers,
             connect_timeout: options.connect_timeout,
             message_bytes: options.transport.limits.message_bytes,
+            root_certificates: options.root_certificates.clone(),
         };
         let socket = connect(url, connect_options).await.map_err(|error| not_opened(url, &error))?;
         let (connection, driver) = start(socket, nothing(), options.transport.clone());
@@ -82,32 +83,67 @@ fn nothing() -> Arc<dyn Target> {
     })
 }
 
-/// The headers of every upgrade.
-pub(crate) fn headers(pairs: &[(String, String)]) -> Result<HeaderMap, ExecutorError> {
+/// The headers of every upgrade, the token among them.
+pub(crate) fn headers(options: &RemoteOptions) -> Result<HeaderMap, ExecutorError> {
     let mut headers = HeaderMap::new();
-    for (name, value) in pairs {
+    for (name, value) in &options.headers {
         let field = format!("headers[{name:?}]");
         let parsed: HeaderName = name.parse().map_err(|_| ExecutorError::invalid(&field, "is no header name"))?;
-        // The value may be a secret, so it is not shown.
-        let mut value = HeaderValue::from_str(value)
-            .map_err(|_| ExecutorError::invalid(&field, "holds a character that a header value must not have"))?;
-        value.set_sensitive(true);
-        headers.append(parsed, value);
+        headers.append(parsed, secret(&field, value)?);
+    }
+    if let Some(token) = &options.token {
+        if headers.contains_key(AUTHORIZATION) {
+            return Err(ExecutorError::invalid("token", "is given, and an Authorization header too; give one of them"));
+        }
+        headers.append(AUTHORIZATION, secret("token", &format!("Bearer {}", token.expose()))?);
     }
     Ok(headers)
 }
 
+/// A value that may be a secret, so it is not shown, by others neither.
+fn secret(field: &str, value: &str) -> Result<HeaderValue, ExecutorError> {
+    let mut value = HeaderValue::from_bytes(value.as_bytes())
+        .map_err(|_| ExecutorError::invalid(field, "holds a character that a header value must not have"))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
 #[cfg(test)]
 mod tests {
+    use codemode_protocol::Token;
+
     use super::*;
+
+    fn with(token: Option<&str>, pairs: &[(&str, &str)]) -> Result<HeaderMap, ExecutorError> {
+        let headers = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        super::headers(&RemoteOptions { token: token.map(Token::new), headers, ..RemoteOptions::default() })
+    }
 
     #[test]
     fn a_bad_header_is_named_without_its_value() {
-        let error = headers(&[("Authorization".into(), "Bearer secret\n".into())]).unwrap_err();
-        assert_eq!(error.message, "headers[\"Authorization\"]: holds a character that a header value must not have");
-        assert_eq!(
-            headers(&[("a b".into(), String::new())]).unwrap_err().message,
-            "headers[\"a b\"]: is no header name"
-        );
+        let cases: [(Option<&str>, &[(&str, &str)], &str); 4] = [
+            (
+                None,
+                &[("Authorization", "Bearer secret\n")],
+                "headers[\"Authorization\"]: holds a character that a header value must not have",
+            ),
+            (None, &[("a b", "")], "headers[\"a b\"]: is no header name"),
+            (Some("secret\r\nX: y"), &[], "token: holds a character that a header value must not have"),
+            (
+                Some("secret"),
+                &[("authorization", "Bearer secret")],
+                "token: is given, and an Authorization header too; give one of them",
+            ),
+        ];
+        for (token, pairs, message) in cases {
+            assert_eq!(with(token, pairs).unwrap_err().message, message);
+        }
+    }
+
+    #[test]
+    fn the_token_is_a_header_that_is_not_shown() {
+        let headers = with(Some("secret"), &[]).unwrap();
+        assert_eq!(headers[AUTHORIZATION], "Bearer secret");
+        assert!(!format!("{headers:?}").contains("secret"), "{headers:?}");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    net::SocketAddr,
     sync::{
         Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -12,13 +13,16 @@ use codemode_protocol::{CancelSource, CancelToken, ErrorCode, ExecutorError, Lim
 use codemode_transport::Connection;
 use tokio::sync::watch;
 
-use crate::{Config, codemode::Normalizer};
+use crate::{Config, codemode::Normalizer, gate::Strangers, guard::Rules};
 
 /// State shared by the listener and every session.
 pub(crate) struct Daemon<E> {
     executor: E,
     config: Config,
     normalizer: Normalizer,
+    /// Where it listens.
+    listener: SocketAddr,
+    strangers: Strangers,
     draining: CancelSource,
     /// Raised when the drain is over and running programs have to end.
     stop: CancelSource,
@@ -34,11 +38,13 @@ pub(crate) struct Running {
 }
 
 impl<E> Daemon<E> {
-    pub(crate) fn new(executor: E, config: Config) -> Self {
+    pub(crate) fn new(executor: E, config: Config, listener: SocketAddr) -> Self {
         Self {
             executor,
             config,
             normalizer: Normalizer::new(),
+            listener,
+            strangers: Strangers::default(),
             draining: CancelSource::new(),
             stop: CancelSource::new(),
             running: watch::Sender::new(0),
@@ -61,6 +67,20 @@ impl<E> Daemon<E> {
 
     pub(crate) fn normalizer(&self) -> &Normalizer {
         &self.normalizer
+    }
+
+    /// By which rules requests are answered at all.
+    pub(crate) fn rules(&self) -> Rules<'_> {
+        Rules {
+            listener: self.listener,
+            tokens: self.config.tokens.is_some(),
+            hosts: &self.config.allowed_hosts,
+            origins: &self.config.allowed_origins,
+        }
+    }
+
+    pub(crate) fn strangers(&self) -> &Strangers {
+        &self.strangers
     }
 
     /// What `info()` answers.

@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     convert::Infallible,
+    net::IpAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -10,12 +11,12 @@ use std::{
 use axum::{
     Extension, Router,
     extract::{Request, State, WebSocketUpgrade, ws::rejection::WebSocketUpgradeRejection},
-    http::{StatusCode, header},
+    http::{HeaderMap, StatusCode, header},
     middleware::{self, Next},
-    response::{IntoResponse, Response},
+    response::{AppendHeaders, IntoResponse, Response},
     routing::get,
 };
-use codemode_protocol::Executor;
+use codemode_protocol::{ErrorCode, Executor, text};
 use codemode_transport::{Meter, ServerSocket};
 use hyper::{
     Request as HyperRequest,
@@ -28,6 +29,7 @@ use hyper_util::{
     service::TowerToHyperService,
 };
 use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
     net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
     task::AbortHandle,
@@ -35,14 +37,25 @@ use tokio::{
 };
 use tracing::{debug, warn};
 
-use crate::{daemon::Daemon, guard, session};
+use crate::{
+    credentials,
+    daemon::Daemon,
+    gate::{Admission, Gate},
+    guard,
+    places::{Full, Places},
+    session,
+    tls::Tls,
+};
 
 /// The listener's state: the daemon and the places of sessions.
 struct Front<E> {
     daemon: Arc<Daemon<E>>,
-    /// One permit for each session that may still be opened.
-    places: Arc<Semaphore>,
+    places: Arc<Places>,
 }
+
+/// Where a connection comes from.
+#[derive(Clone, Copy)]
+struct Peer(IpAddr);
 
 impl<E> Clone for Front<E> {
     fn clone(&self) -> Self {
@@ -54,14 +67,14 @@ impl<E> Clone for Front<E> {
 pub(crate) async fn accept<E: Executor>(
     listener: &TcpListener,
     daemon: Arc<Daemon<E>>,
-    places: Arc<Semaphore>,
+    places: Arc<Places>,
 ) -> Infallible {
     let connections = Arc::new(Semaphore::new(daemon.config().max_connections.max(1)));
     let young = Arc::new(Young::default());
     let router = router(Front { daemon: daemon.clone(), places });
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => {
+            Ok((stream, peer)) => {
                 // An honest request is answered at once, so when all places are taken the oldest connection has had
                 // its time, and whoever comes, a health probe or a new session, gets its place.
                 let place = match connections.clone().try_acquire_owned() {
@@ -74,7 +87,9 @@ pub(crate) async fn accept<E: Executor>(
                         place
                     }
                 };
-                young.spawn(serve(stream, router.clone(), daemon.config().header_timeout, place));
+                let (tls, life) = (daemon.config().tls.clone(), daemon.config().header_timeout);
+                let peer = Peer(peer.ip().to_canonical());
+                young.spawn(serve(stream, peer, tls, router.clone(), life, place));
             }
             Err(error) => {
                 // Mostly: out of descriptors. Others' connections end and give some back.
@@ -146,16 +161,46 @@ impl Drop for Grown {
 }
 
 /// Serves one connection until it is answered or has become a session; `life` bounds all of it, from the accept.
-async fn serve(stream: TcpStream, router: Router, life: Duration, _place: OwnedSemaphorePermit) {
+async fn serve(
+    stream: TcpStream,
+    peer: Peer,
+    tls: Option<Tls>,
+    router: Router,
+    life: Duration,
+    _place: OwnedSemaphorePermit,
+) {
     // Frames are small and answers are awaited, so none may wait for a fuller packet.
     if let Err(error) = stream.set_nodelay(true) {
         debug!(%error, "TCP_NODELAY was refused");
     }
-    let meter = Meter::default();
-    let io = TokioIo::new(meter.wrap(stream));
+    let serving = async {
+        let meter = Meter::default();
+        let Some(tls) = tls else { return answer(meter.wrap(stream), meter, peer, router, life).await };
+        if !speaks_tls(&stream).await {
+            return refuse_plain(stream).await;
+        }
+        match tls.acceptor().accept(meter.wrap(stream)).await {
+            Ok(stream) => answer(stream, meter, peer, router, life).await,
+            Err(error) => debug!(%error, "a TLS handshake failed"),
+        }
+    };
+    if timeout(life, serving).await.is_err() {
+        debug!("a connection took too long");
+    }
+}
+
+/// Answers the one request of a connection, the bytes of which `meter` counts.
+async fn answer(
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    meter: Meter,
+    peer: Peer,
+    router: Router,
+    life: Duration,
+) {
     let router = TowerToHyperService::new(router);
     let service = service_fn(move |mut request: HyperRequest<Incoming>| {
         request.extensions_mut().insert(meter.clone());
+        request.extensions_mut().insert(peer);
         router.call(request)
     });
     let connection = http1::Builder::new()
@@ -163,22 +208,46 @@ async fn serve(stream: TcpStream, router: Router, life: Duration, _place: OwnedS
         .header_read_timeout(life)
         .max_headers(MAX_HEADERS)
         .max_buf_size(MAX_HEADER_BYTES)
-        .serve_connection(io, service)
+        .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
-    match timeout(life, connection).await {
-        Ok(Ok(())) => {}
-        Ok(Err(error)) => debug!(%error, "an HTTP connection ended badly"),
-        Err(_) => debug!("an HTTP connection took too long"),
+    if let Err(error) = connection.await {
+        debug!(%error, "an HTTP connection ended badly");
+    }
+}
+
+/// Whether a connection begins as TLS does. One that says nothing does not.
+async fn speaks_tls(stream: &TcpStream) -> bool {
+    let mut first = [0];
+    matches!(stream.peek(&mut first).await, Ok(1..)) && first[0] == TLS_HANDSHAKE
+}
+
+/// Tells whoever speaks plain HTTP what is spoken here.
+async fn refuse_plain(mut stream: TcpStream) {
+    const TEXT: &str = "This port speaks TLS, and the request came without: use https:// or wss://\n";
+    let answer = format!(
+        "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{TEXT}",
+        TEXT.len()
+    );
+    if stream.write_all(answer.as_bytes()).await.is_err() || stream.shutdown().await.is_err() {
+        return;
+    }
+    // A socket that is dropped with unread bytes resets the connection, and a reset overtakes what was written.
+    let mut unread = [0; 1024];
+    let mut left = MAX_HEADER_BYTES;
+    while left > 0
+        && let Ok(read @ 1..) = stream.read(&mut unread).await
+    {
+        left = left.saturating_sub(read);
     }
 }
 
 fn router<E: Executor>(front: Front<E>) -> Router {
     Router::new()
-        .route("/", get(upgrade::<E>))
+        .route("/", get(upgrade::<E>).layer(middleware::from_fn_with_state(front.clone(), require_token::<E>)))
         .route("/healthz", get(async || "ok\n"))
         .route("/readyz", get(readyz::<E>))
         .fallback(async || (StatusCode::NOT_FOUND, "Nothing is here; the WebSocket is at /\n"))
-        .layer(middleware::from_fn(refuse_pages))
+        .layer(middleware::from_fn_with_state(front.clone(), refuse_pages::<E>))
         .layer(middleware::map_response(close))
         .with_state(front)
 }
@@ -191,14 +260,40 @@ async fn close(mut response: Response) -> Response {
     response
 }
 
-async fn refuse_pages(request: Request, next: Next) -> Response {
-    match guard::check(request.headers(), request.uri()) {
+async fn refuse_pages<E: Executor>(State(front): State<Front<E>>, request: Request, next: Next) -> Response {
+    match guard::check(request.headers(), request.uri(), &front.daemon.rules()) {
         Ok(()) => next.run(request).await,
         Err(refusal) => {
             debug!(status = refusal.status.as_u16(), "a request was refused");
             (refusal.status, format!("{}\n", refusal.text)).into_response()
         }
     }
+}
+
+/// Lets a request through whose token is right, where tokens are needed. As a layer of a route it stands before whatever
+/// shows more of the daemon than whether it is well.
+///
+/// The token is the Bearer, or the password of Basic, for which browsers ask their reader.
+async fn require_token<E: Executor>(State(front): State<Front<E>>, request: Request, next: Next) -> Response {
+    let Some(tokens) = &front.daemon.config().tokens else { return next.run(request).await };
+    if request.headers().contains_key(header::UPGRADE) {
+        // An upgrade has more ways to show a token, a later one among them.
+        return next.run(request).await;
+    }
+    match credentials::of_request(request.headers()) {
+        Ok(Some(token)) if tokens.find(&token).is_some() => next.run(request).await,
+        Ok(Some(_)) => unauthorized(text::WRONG_TOKEN),
+        Ok(None) => unauthorized("A token is needed, as the Bearer or as the password of Basic authorization."),
+        Err(rule) => unauthorized(rule),
+    }
+}
+
+fn unauthorized(why: &str) -> Response {
+    debug!(why, "a request was refused for want of a token");
+    let text = format!("{}: {why}\n", ErrorCode::Unauthorized);
+    let challenges = ["Bearer realm=\"codemoded\"", "Basic realm=\"codemoded\", charset=\"UTF-8\""];
+    let challenges = AppendHeaders(challenges.map(|challenge| (header::WWW_AUTHENTICATE, challenge)));
+    (StatusCode::UNAUTHORIZED, challenges, text).into_response()
 }
 
 async fn readyz<E: Executor>(State(front): State<Front<E>>) -> Response {
@@ -211,26 +306,50 @@ async fn readyz<E: Executor>(State(front): State<Front<E>>) -> Response {
 async fn upgrade<E: Executor>(
     State(front): State<Front<E>>,
     Extension(meter): Extension<Meter>,
+    Extension(Peer(peer)): Extension<Peer>,
+    headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
     let upgrade = match upgrade {
         Ok(upgrade) => upgrade,
         Err(rejection) => return refuse_upgrade(&rejection),
     };
-    if front.daemon.is_draining() {
-        return (StatusCode::SERVICE_UNAVAILABLE, "Upgrade refused: the executor is shutting down\n").into_response();
-    }
-    let Ok(place) = front.places.clone().try_acquire_owned() else {
-        let bound = front.daemon.config().max_sessions;
-        let text = format!("Upgrade refused: {bound} sessions are open, which is the bound\n");
-        return (StatusCode::SERVICE_UNAVAILABLE, text).into_response();
+    let unavailable = |code: ErrorCode, why: &str| {
+        (StatusCode::SERVICE_UNAVAILABLE, format!("{code}: Upgrade refused. {why}\n")).into_response()
     };
+    if front.daemon.is_draining() {
+        return unavailable(ErrorCode::ShuttingDown, text::SESSION_SHUT_DOWN);
+    }
+    let tokens = front.daemon.config().tokens.clone();
+    let grant = match (&tokens, credentials::of_upgrade(&headers)) {
+        (None, _) | (Some(_), Ok(None)) => None,
+        (Some(_), Err(rule)) => return unauthorized(rule),
+        (Some(tokens), Ok(Some(token))) => match tokens.find(&token) {
+            Some(grant) => Some(grant),
+            None => return unauthorized(text::WRONG_TOKEN),
+        },
+    };
+    // A session that has yet to show its token takes a place when it does.
+    let admission = if tokens.is_none() || grant.is_some() {
+        match front.places.take(peer) {
+            Ok(place) => Some(Admission::new(grant, place)),
+            Err(full @ Full::All(_)) => return unavailable(ErrorCode::Overloaded, &full.text()),
+            Err(full @ Full::Address(_)) => {
+                let text = format!("{}: Upgrade refused. {}\n", ErrorCode::Overloaded, full.text());
+                return (StatusCode::TOO_MANY_REQUESTS, text).into_response();
+            }
+        }
+    } else {
+        None
+    };
+    let gate = Gate::new(tokens, front.places.clone(), peer, admission);
     let message = usize::try_from(front.daemon.limits().wire_message_bytes).unwrap_or(usize::MAX);
     codemode_transport::bounded(upgrade, message)
+        .protocols([credentials::PROTOCOL])
         .on_failed_upgrade(|error| debug!(%error, "an upgrade failed"))
         .on_upgrade(move |socket| async move {
-            session::serve(front.daemon, ServerSocket::metered(socket, meter)).await;
-            drop(place);
+            let socket = ServerSocket::metered(socket, meter.clone());
+            session::serve(front.daemon, socket, meter, gate).await;
         })
 }
 
@@ -243,4 +362,6 @@ fn refuse_upgrade(rejection: &WebSocketUpgradeRejection) -> Response {
 
 const MAX_HEADERS: usize = 64;
 const MAX_HEADER_BYTES: usize = 16 * 1024;
+/// The first byte of a connection that speaks TLS: the type of a record with a handshake in it.
+const TLS_HANDSHAKE: u8 = 22;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);

@@ -23,26 +23,28 @@ use uuid::Uuid;
 use crate::{
     daemon::Daemon,
     dispatch::{RemoteDispatch, RemoteOutbound},
+    gate::Gate,
 };
 
-/// The main object of one session.
+/// The executor as one session sees it: its main object, or what it gets for its token.
 pub(crate) struct Interface<E> {
     daemon: Arc<Daemon<E>>,
     /// The session's number.
     session: u64,
+    gate: Arc<Gate>,
     connection: OnceLock<Connection>,
     runs: Arc<Runs>,
 }
 
 impl<E: Executor> Interface<E> {
-    /// The interface of a new session, of that number; [`Interface::connect`] completes it.
-    pub(crate) fn new(daemon: Arc<Daemon<E>>, session: u64) -> Self {
-        Self { daemon, session, connection: OnceLock::new(), runs: Arc::default() }
+    /// The interface of a new session, of that number and whoever `gate` knows; [`Interface::connect`] completes it.
+    pub(crate) fn new(daemon: Arc<Daemon<E>>, session: u64, gate: Arc<Gate>) -> Self {
+        Self { daemon, session, gate, connection: OnceLock::new(), runs: Arc::default() }
     }
 
     /// On whose behalf this session calls.
     pub(crate) fn caller(&self) -> Caller {
-        Caller { tenant: None, session: self.session }
+        Caller { tenant: self.gate.tenant(), session: self.session }
     }
 
     pub(crate) fn daemon(&self) -> &Daemon<E> {
@@ -68,6 +70,10 @@ impl<E: Executor> Interface<E> {
     async fn invoke(self: Arc<Self>, name: &str, args: Vec<Value>, cancel: CancelToken) -> Result<Value, Value> {
         match name {
             method::PROTOCOL_VERSION => Ok(Value::Number(PROTOCOL_VERSION as f64)),
+            method::AUTHENTICATE => match self.gate.authenticate(args) {
+                Ok(()) => Ok(Value::Local(self)),
+                Err(refused) => Err(wire::error_to_value(refused)),
+            },
             method::INFO => Ok(self.info().await),
             method::CANCEL => self.cancel(args).map_err(wire::error_to_value),
             method::EXECUTE => self.execute(args, cancel).await.map_err(wire::error_to_value),

@@ -3,9 +3,10 @@
 //! [`run`] takes a bound listener and serves until its shutdown future resolves and the drain that follows is over.
 //! Beside the WebSocket at `/` there are `/healthz` (the process answers) and `/readyz` (a program sent now would run).
 //!
-//! There is no authentication in this version, so whoever connects is trusted, and three rules keep others out: only
-//! loopback addresses are listened on, only requests whose `Host` is a loopback name are answered, and an upgrade that
-//! carries an `Origin` is refused.
+//! With [`Config::tokens`] nothing runs without one: at the upgrade, or in the session by `authenticate`. Without them
+//! whoever connects is trusted, and rules keep others out: only loopback addresses are listened on, unless
+//! [`Config::insecure`] says otherwise, and only requests whose `Host` names one are answered. An upgrade that carries an
+//! `Origin` is refused in either case, unless the origin is allowed. [`Config::tls`] keeps what crosses private.
 //!
 //! ```
 //! use codemode_daemon::{Config, run};
@@ -34,21 +35,32 @@
 //! ```
 
 mod codemode;
+mod credentials;
 mod daemon;
 mod dispatch;
+mod gate;
 mod guard;
 mod http;
 mod interface;
 mod lease;
+mod places;
 mod session;
+mod tls;
+mod tokens;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use codemode_protocol::{ErrorCode, Executor, LOCAL_NODE, Limits, capnweb::ErrorValue, text};
-use tokio::{net::TcpListener, sync::Semaphore, time::timeout};
+use tokio::{net::TcpListener, time::timeout};
 use tracing::{info, warn};
 
-use crate::daemon::Daemon;
+use crate::{daemon::Daemon, places::Places};
+pub use crate::{
+    gate::STRANGERS,
+    guard::{HostName, Origin},
+    tls::{Tls, TlsError},
+    tokens::{TokenList, Tokens, TokensError, token_line},
+};
 
 /// Whether programs sent now would run; the error says why not.
 pub type Readiness = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
@@ -74,8 +86,22 @@ pub struct Config {
     pub header_timeout: Duration,
     /// Connections at once that are not sessions, at least 1; a further one takes the place of the oldest.
     pub max_connections: usize,
-    /// Sessions at once; further upgrades get 503.
+    /// Sessions at once; further upgrades get 503. Those that have yet to authenticate do not count.
     pub max_sessions: usize,
+    /// Sessions of one address at once (of one network of 2^64 addresses for IPv6); further upgrades get 429.
+    pub max_sessions_per_address: usize,
+    /// Who may do anything; `None`: whoever connects.
+    pub tokens: Option<Tokens>,
+    /// How long a session may take to authenticate.
+    pub authentication_timeout: Duration,
+    /// TLS on the listener; `None`: what crosses is in the clear.
+    pub tls: Option<Tls>,
+    /// Web pages that may open sessions.
+    pub allowed_origins: Vec<Origin>,
+    /// Names that a `Host` may have beside `localhost` and addresses. With tokens any name may be there.
+    pub allowed_hosts: Vec<HostName>,
+    /// Whether to listen on an address that others can reach without tokens.
+    pub insecure: bool,
 }
 
 impl Default for Config {
@@ -91,6 +117,13 @@ impl Default for Config {
             header_timeout: Duration::from_secs(10),
             max_connections: 256,
             max_sessions: 1024,
+            max_sessions_per_address: usize::MAX,
+            tokens: None,
+            authentication_timeout: Duration::from_secs(10),
+            tls: None,
+            allowed_origins: Vec::new(),
+            allowed_hosts: Vec::new(),
+            insecure: false,
         }
     }
 }
@@ -98,10 +131,10 @@ impl Default for Config {
 /// Why a daemon does not serve.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The listener is on an address that others can reach.
+    /// The listener is on an address that others can reach, and whoever connects is trusted.
     #[error(
-        "refusing to listen on {0}: there is no authentication in this version, so only loopback addresses \
-         (127.0.0.1, [::1]) may be listened on"
+        "refusing to listen on {0}: others can reach it, and without tokens whoever connects may run programs. Listen on a \
+         loopback address (127.0.0.1, [::1]), give a list of tokens, or say `insecure` where the network keeps others out"
     )]
     NotLoopback(SocketAddr),
     /// The listener has no address.
@@ -109,12 +142,18 @@ pub enum ServeError {
     Listener(#[from] io::Error),
 }
 
-/// Refuses an address that others can reach; for checking one before a listener is bound to it.
-///
-/// # Errors
-/// [`ServeError::NotLoopback`].
-pub fn check_listen_address(addr: SocketAddr) -> Result<(), ServeError> {
-    if guard::may_listen_on(addr) { Ok(()) } else { Err(ServeError::NotLoopback(addr)) }
+impl Config {
+    /// Refuses an address that others can reach, unless they need a token; for checking one before a listener is bound
+    /// to it.
+    ///
+    /// # Errors
+    /// [`ServeError::NotLoopback`].
+    pub fn check_listen_address(&self, addr: SocketAddr) -> Result<(), ServeError> {
+        if self.insecure || self.tokens.is_some() || guard::is_private(addr) {
+            return Ok(());
+        }
+        Err(ServeError::NotLoopback(addr))
+    }
 }
 
 /// Serves `executor` on `listener` until `shutdown` resolves, then drains: `/readyz` and upgrades answer 503, new runs
@@ -123,7 +162,7 @@ pub fn check_listen_address(addr: SocketAddr) -> Result<(), ServeError> {
 /// runtime's end.
 ///
 /// # Errors
-/// When the listener is not on a loopback address.
+/// When the listener is on an address that others can reach, without tokens.
 pub async fn run<E: Executor>(
     config: Config,
     listener: TcpListener,
@@ -131,11 +170,17 @@ pub async fn run<E: Executor>(
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), ServeError> {
     let addr = listener.local_addr()?;
-    check_listen_address(addr)?;
-    let places = Arc::new(Semaphore::new(config.max_sessions));
-    let all_places = u32::try_from(config.max_sessions).unwrap_or(u32::MAX);
-    let daemon = Arc::new(Daemon::new(executor, config));
-    info!(%addr, "serving");
+    config.check_listen_address(addr)?;
+    if !guard::is_private(addr) && config.tokens.is_none() {
+        warn!(%addr, "whoever reaches this address may run programs: there are no tokens");
+    }
+    if !guard::is_private(addr) && config.tls.is_none() {
+        warn!(%addr, "what crosses the network is in the clear, tokens among it: TLS is off");
+    }
+    let places = Places::new(config.max_sessions, config.max_sessions_per_address);
+    let (tokens, tls) = (config.tokens.is_some(), config.tls.is_some());
+    let daemon = Arc::new(Daemon::new(executor, config, addr));
+    info!(%addr, tokens, tls, "serving");
     let work = async {
         shutdown.await;
         drain(&daemon).await;
@@ -143,7 +188,7 @@ pub async fn run<E: Executor>(
             let why = ErrorValue::new("Error", text::SESSION_SHUT_DOWN).with_code(ErrorCode::ShuttingDown.as_str());
             connection.abort(why);
         }
-        if timeout(SESSION_END, places.acquire_many(all_places)).await.is_err() {
+        if timeout(SESSION_END, places.all_free()).await.is_err() {
             warn!("some sessions did not end in time");
         }
         daemon.executor().dispose().await;

@@ -1,23 +1,78 @@
 //! One session: the wire interface behind a WebSocket, from the upgrade to its end.
 
-use std::sync::Arc;
+use std::{pin::pin, sync::Arc};
 
-use codemode_protocol::{Executor, capnweb::WireLimits};
-use codemode_transport::{ServerSocket, TransportOptions};
-use tracing::{Instrument, info, info_span};
+use codemode_protocol::{
+    Executor,
+    capnweb::{Target, WireLimits},
+    text,
+};
+use codemode_transport::{Meter, ServerSocket, TransportOptions};
+use tokio::time::sleep;
+use tracing::{Instrument, debug, info, info_span};
 
-use crate::{daemon::Daemon, interface::Interface};
+use crate::{
+    daemon::Daemon,
+    gate::{Entrance, Gate, STRANGER_BYTES, unauthorized},
+    interface::Interface,
+};
 
-/// Serves `socket` until the session ends. Its runs end with it.
-pub(crate) async fn serve<E: Executor>(daemon: Arc<Daemon<E>>, socket: ServerSocket) {
+/// Serves `socket`, over the stream that `meter` wraps, until the session ends. Its runs end with it.
+///
+/// A session that `gate` has not admitted yet may only authenticate, and has a bounded time and a bounded number of bytes
+/// for it. One whose token is removed ends.
+pub(crate) async fn serve<E: Executor>(daemon: Arc<Daemon<E>>, socket: ServerSocket, meter: Meter, gate: Gate) {
     let number = daemon.next_session();
-    let interface = Arc::new(Interface::new(daemon.clone(), number));
-    let (connection, driver) = codemode_transport::start(socket, interface.clone(), options(&daemon));
+    let admitted = gate.is_admitted();
+    let gate = Arc::new(gate);
+    let interface = Arc::new(Interface::new(daemon.clone(), number, gate.clone()));
+    let main: Arc<dyn Target> = if admitted {
+        interface.clone()
+    } else {
+        meter.allow(STRANGER_BYTES);
+        Arc::new(Entrance::new(gate.clone(), interface.clone()))
+    };
+    let (connection, driver) = codemode_transport::start(socket, main, options(&daemon));
     interface.connect(connection.clone());
+    gate.connect(connection.clone());
+    drop(interface);
     daemon.enter(number, connection.clone());
+    let tenant = gate.tenant();
     async {
-        info!("session opened");
-        let closed = driver.await;
+        info!(tenant = tenant.as_deref(), admitted, "session opened");
+        let mut driver = pin!(driver);
+        if !admitted {
+            let give_way = daemon.strangers().enter(number);
+            let timeout = daemon.config().authentication_timeout;
+            let known = tokio::select! {
+                () = gate.admitted() => true,
+                closed = &mut driver => {
+                    info!(reason = %closed, "session closed");
+                    daemon.strangers().leave(number);
+                    return;
+                }
+                () = sleep(timeout) => {
+                    connection.abort(unauthorized(text::authentication_timed_out(timeout.as_millis())));
+                    false
+                }
+                _ = give_way => {
+                    // Dropped and not told: it may not even read.
+                    debug!("a session that had not authenticated made room for a new one");
+                    return;
+                }
+            };
+            daemon.strangers().leave(number);
+            if known {
+                meter.allow_all();
+            }
+        }
+        let closed = tokio::select! {
+            closed = &mut driver => closed,
+            () = gate.expelled() => {
+                connection.abort(unauthorized(text::TOKEN_REMOVED));
+                driver.await
+            }
+        };
         info!(reason = %closed, "session closed");
     }
     .instrument(info_span!("session", number))

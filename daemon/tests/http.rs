@@ -5,7 +5,7 @@ mod support;
 
 use std::{sync::Arc, time::Duration};
 
-use codemode_daemon::{Config, ServeError};
+use codemode_daemon::{Config, ServeError, TokenList, Tokens};
 use support::{Fake, Server, soon};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -132,5 +132,37 @@ async fn a_listener_that_others_can_reach_is_refused() {
     let served = codemode_daemon::run(Config::default(), listener, Fake::default(), std::future::pending()).await;
     let error = served.unwrap_err();
     assert!(matches!(error, ServeError::NotLoopback(_)));
-    assert!(error.to_string().contains("only loopback addresses"), "{error}");
+    assert!(error.to_string().contains("give a list of tokens"), "{error}");
+    let others = "0.0.0.0:0".parse().unwrap();
+    let insecure = Config { insecure: true, ..Config::default() };
+    let tokens = Config { tokens: Some(Tokens::new(TokenList::parse("").unwrap())), ..Config::default() };
+    assert!(insecure.check_listen_address(others).is_ok() && tokens.check_listen_address(others).is_ok());
+}
+
+#[tokio::test]
+async fn sessions_of_one_address_are_bounded() {
+    let server = Server::with(Config { max_sessions_per_address: 1, ..Config::default() }).await;
+    let first = server.client().await;
+    first.call("info", Vec::new()).await.unwrap();
+    let upgrade = UPGRADE.replace("Connection: Upgrade", "Connection: Upgrade, close");
+    let (status, text) = server.http(&format!("GET / HTTP/1.1\r\nHost: localhost\r\n{upgrade}\r\n")).await;
+    assert_eq!(status, 429, "{text}");
+    assert!(text.contains("OVERLOADED: Upgrade refused. 1 sessions of this address are open"), "{text}");
+}
+
+#[tokio::test]
+async fn compression_is_not_negotiated() {
+    let server = Server::start().await;
+    let mut stream = TcpStream::connect(server.addr).await.unwrap();
+    let offer = "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits, x-webkit-deflate-frame\r\n";
+    stream
+        .write_all(format!("GET / HTTP/1.1\r\nHost: {}\r\n{UPGRADE}{offer}\r\n", server.addr).as_bytes())
+        .await
+        .unwrap();
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(soon(stream.read_u8()).await.unwrap());
+    }
+    let head = String::from_utf8(head).unwrap().to_ascii_lowercase();
+    assert!(head.starts_with("http/1.1 101") && !head.contains("extensions"), "{head}");
 }

@@ -35,6 +35,7 @@ mod raw_json;
 mod request;
 mod source_text;
 pub mod text;
+mod token;
 mod tool;
 mod version;
 pub mod wire;
@@ -66,5 +67,6 @@ pub use request::{
     ExecuteRequest, LEAST_MEMORY_BYTES, LEAST_STACK_BYTES, OutboundMode, ResultEncoding, RunBounds, TimeBound,
 };
 pub use source_text::{is_line_terminator, is_white_space};
+pub use token::Token;
 pub use tool::{ExecutionTimeoutError, ToolNotFoundError};
 pub use version::{PROTOCOL_VERSION, assert_protocol_compatible};

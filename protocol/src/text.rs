@@ -268,6 +268,38 @@ pub fn open_failed(url: &str) -> String {
     format!("Failed to open WebSocket to {url}")
 }
 
+/// A call of a session that has not authenticated.
+pub const NOT_AUTHENTICATED: &str =
+    "This session is not authenticated: call authenticate(token), and use what it answers.";
+
+/// A token that the server does not know.
+pub const WRONG_TOKEN: &str = "The token is none that this server takes.";
+
+/// A session that tried too many tokens.
+pub const TOO_MANY_WRONG_TOKENS: &str = "Too many wrong tokens; the session is closed.";
+
+/// A session whose token was taken off the server's list.
+pub const TOKEN_REMOVED: &str = "The token of this session is no longer one that this server takes.";
+
+/// A session that authenticates again, as somebody else.
+pub const AUTHENTICATED_OTHERWISE: &str =
+    "This session is authenticated with another token. Open another session for this one.";
+
+/// A session that did not authenticate in time.
+pub fn authentication_timed_out(bound_ms: u128) -> String {
+    format!("The session was not authenticated within its {bound_ms} ms bound. Call authenticate(token) first.")
+}
+
+/// A session beyond the bound on all of them.
+pub fn too_many_sessions(bound: usize) -> String {
+    format!("{bound} sessions are open, which is the bound. Try again later.")
+}
+
+/// A session beyond the bound on those of one address.
+pub fn too_many_sessions_of_address(bound: usize) -> String {
+    format!("{bound} sessions of this address are open, which is the bound. Close one first.")
+}
+
 /// A part of the contract that this version does not offer.
 pub fn not_available(what: &str) -> String {
     format!("{what} is not available in this version")

@@ -36,8 +36,8 @@ export async function startDaemon(...options) {
 }
 
 /** A session of the unmodified client. `frames` is what crossed, in order. */
-export function openSession(url) {
-  const socket = new WebSocket(url);
+export function openSession(url, protocols = []) {
+  const socket = new WebSocket(url, protocols);
   const frames = [];
   const send = socket.send.bind(socket);
   socket.send = (text, ...rest) => {

@@ -38,7 +38,7 @@ impl Daemon {
     /// # Panics
     /// As [`start_with`](Self::start_with).
     pub fn start_at(address: &str, options: &[&str]) -> Self {
-        let mut child = Command::new(binary())
+        let child = Command::new(binary())
             .args(["serve", "--listen", address])
             .args(options)
             .env("CODEMODED_LOG", "error")
@@ -46,6 +46,14 @@ impl Daemon {
             .stdout(Stdio::piped())
             .spawn()
             .expect("codemoded starts");
+        Self::of(child)
+    }
+
+    /// A daemon that a test has started its own way, with its standard output piped.
+    ///
+    /// # Panics
+    /// When it does not come up, or prints something else than the one line.
+    pub fn of(mut child: Child) -> Self {
         let stdout = child.stdout.take().expect("standard output is a pipe");
         let mut line = String::new();
         BufReader::new(stdout).read_line(&mut line).expect("codemoded prints text");

@@ -7,9 +7,14 @@ use std::{
     time::Duration,
 };
 
-use futures_util::{Sink, Stream};
+use futures_util::Sink;
 use http::{HeaderMap, StatusCode, Uri};
-use tokio::{net::TcpStream, time::timeout};
+use rustls::pki_types::CertificateDer;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
+    time::timeout,
+};
 use tokio_tungstenite::{
     WebSocketStream, client_async_with_config,
     tungstenite::{
@@ -21,8 +26,9 @@ use tokio_tungstenite::{
 };
 
 use crate::{
-    meter::{Meter, Metered, Traffic},
+    meter::{Meter, Traffic},
     socket::{Buffer, Frame, NO_CLOSE_CODE, Socket, SocketError, Text},
+    tls,
 };
 
 /// How to open a WebSocket.
@@ -34,11 +40,18 @@ pub struct ConnectOptions {
     pub connect_timeout: Duration,
     /// The largest message and frame that are read, in bytes: give it the session's `message_bytes`.
     pub message_bytes: usize,
+    /// Certificates that a `wss://` server's may be signed by, beside those of the Web's authorities.
+    pub root_certificates: Vec<CertificateDer<'static>>,
 }
 
 impl Default for ConnectOptions {
     fn default() -> Self {
-        Self { headers: HeaderMap::new(), connect_timeout: Duration::from_secs(10), message_bytes: 64 << 20 }
+        Self {
+            headers: HeaderMap::new(),
+            connect_timeout: Duration::from_secs(10),
+            message_bytes: 64 << 20,
+            root_certificates: Vec::new(),
+        }
     }
 }
 
@@ -54,9 +67,12 @@ pub enum ConnectError {
     /// No answer in time.
     #[error("no answer within {} ms", .0.as_millis())]
     TimedOut(Duration),
-    /// The server answered the upgrade with another status.
-    #[error("the server answered {0}")]
-    Refused(StatusCode),
+    /// The server answered the upgrade with another status, and perhaps a line of text that says why.
+    #[error("the server answered {status}{reason}", status = .0, reason = said(.1))]
+    Refused(StatusCode, String),
+    /// No TLS with the server: its certificate is not trusted, or it speaks none.
+    #[error("{0}")]
+    Tls(String),
     /// What answered is no WebSocket server, or it hung up.
     #[error("{0}")]
     Handshake(String),
@@ -67,26 +83,30 @@ impl ConnectError {
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Unreachable(_) | Self::TimedOut(_) => true,
-            Self::Refused(status) => status.is_server_error(),
-            Self::Url(_) | Self::Handshake(_) => false,
+            Self::Refused(status, _) => status.is_server_error(),
+            Self::Url(_) | Self::Tls(_) | Self::Handshake(_) => false,
         }
     }
 }
 
-/// Opens a `ws://` URL. Redirects are not followed, compression is not offered.
+fn said(why: &str) -> String {
+    if why.is_empty() { String::new() } else { format!(": {why}") }
+}
+
+/// Opens a `ws://` or `wss://` URL. Redirects are not followed, compression is not offered.
 ///
 /// # Errors
 /// [`ConnectError`], with nothing left open.
 pub async fn connect(url: &str, options: ConnectOptions) -> Result<ClientSocket, ConnectError> {
     let uri: Uri = url.parse().map_err(|error| ConnectError::Url(format!("{error}")))?;
-    match uri.scheme_str() {
-        Some("ws") => {}
-        Some("wss") => return Err(ConnectError::Url(codemode_protocol::text::not_available("wss://"))),
+    let secure = match uri.scheme_str() {
+        Some("ws") => false,
+        Some("wss") => true,
         _ => return Err(ConnectError::Url("the scheme must be ws:// or wss://".to_owned())),
-    }
+    };
     let Some(host) = uri.host() else { return Err(ConnectError::Url("the host is missing".to_owned())) };
     let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-    let port = uri.port_u16().unwrap_or(80);
+    let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
     let mut request = uri.into_client_request().map_err(|error| ConnectError::Url(error.to_string()))?;
     for (name, value) in &options.headers {
         request.headers_mut().append(name, value.clone());
@@ -96,10 +116,16 @@ pub async fn connect(url: &str, options: ConnectOptions) -> Result<ClientSocket,
         .max_frame_size(Some(options.message_bytes))
         .read_buffer_size(READ_BUFFER);
     let open = async {
-        let stream = TcpStream::connect((host, port)).await.map_err(ConnectError::Unreachable)?;
+        let stream = TcpStream::connect((host.as_str(), port)).await.map_err(ConnectError::Unreachable)?;
         stream.set_nodelay(true).map_err(ConnectError::Unreachable)?;
         let meter = Meter::default();
-        let opening = client_async_with_config(request, meter.wrap(stream), Some(config));
+        let stream = meter.wrap(stream);
+        let stream: Stream = if secure {
+            Box::new(tls::connect(&host, stream, &options.root_certificates).await?)
+        } else {
+            Box::new(stream)
+        };
+        let opening = client_async_with_config(request, stream, Some(config));
         let (socket, _) = opening.await.map_err(refused)?;
         Ok(ClientSocket { socket, meter })
     };
@@ -111,25 +137,41 @@ pub(crate) const READ_BUFFER: usize = 16 << 10;
 
 fn refused(error: tungstenite::Error) -> ConnectError {
     match error {
-        tungstenite::Error::Http(response) => ConnectError::Refused(response.status()),
+        tungstenite::Error::Http(response) => {
+            let text = response.body().as_deref().map(String::from_utf8_lossy).unwrap_or_default();
+            // It may be a page of something else that answers there.
+            let line = text.lines().next().unwrap_or_default().trim();
+            let shown = if line.starts_with('<') || line.contains(char::is_control) { "" } else { line };
+            ConnectError::Refused(response.status(), shown.chars().take(REASON_CHARACTERS).collect())
+        }
         tungstenite::Error::Io(error) => ConnectError::Unreachable(error),
         other => ConnectError::Handshake(other.to_string()),
     }
 }
 
+/// How much of a refusal's text is kept.
+const REASON_CHARACTERS: usize = 300;
+
 /// A WebSocket that we opened.
 pub struct ClientSocket {
-    socket: WebSocketStream<Metered>,
+    socket: WebSocketStream<Stream>,
     meter: Meter,
 }
 
+/// A connection, in the clear or in TLS.
+type Stream = Box<dyn Duplex>;
+
+trait Duplex: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Duplex for S {}
+
 impl fmt::Debug for ClientSocket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ClientSocket").field(self.socket.get_ref()).finish()
+        f.debug_struct("ClientSocket").field("meter", &self.meter).finish_non_exhaustive()
     }
 }
 
-impl Stream for ClientSocket {
+impl futures_util::Stream for ClientSocket {
     type Item = Result<Frame, SocketError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {

@@ -33,6 +33,7 @@ mod options;
 mod outbound;
 mod server;
 mod socket;
+mod tls;
 mod weight;
 
 pub use client::{ClientSocket, ConnectError, ConnectOptions, connect};
@@ -42,5 +43,7 @@ pub use driver::start;
 pub use invoke::after_answer;
 pub use meter::{Meter, Metered, Traffic};
 pub use options::{STALL_STEP, TransportOptions};
+pub use rustls::pki_types::CertificateDer;
 pub use server::{ServerSocket, bounded};
 pub use socket::{Frame, Socket, SocketError, Text};
+pub use tls::certificates_from_pem;

@@ -11,6 +11,7 @@ use std::{
     task::{Context, Poll, ready},
 };
 
+use futures_util::task::AtomicWaker;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::TcpStream,
@@ -20,12 +21,28 @@ use tokio::{
 #[derive(Clone, Debug, Default)]
 pub struct Meter(Arc<Counts>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Counts {
     read: AtomicU64,
+    /// Nothing more is read once so much has been.
+    allowed: AtomicU64,
+    /// Of the reader that waits for more to be allowed.
+    reader: AtomicWaker,
     written: AtomicU64,
     /// The descriptor of the connection for as long as it is open.
     open: Mutex<Option<RawFd>>,
+}
+
+impl Default for Counts {
+    fn default() -> Self {
+        Self {
+            read: AtomicU64::default(),
+            allowed: AtomicU64::new(u64::MAX),
+            reader: AtomicWaker::new(),
+            written: AtomicU64::default(),
+            open: Mutex::default(),
+        }
+    }
 }
 
 /// What has crossed a connection since its start, in bytes. Only differences mean anything.
@@ -51,6 +68,22 @@ impl Meter {
         let written = self.0.written.load(Ordering::Relaxed);
         let taken = written.saturating_sub(self.under_way());
         Traffic { read: self.0.read.load(Ordering::Relaxed), written, taken }
+    }
+
+    /// Reads so many bytes more, about, and then nothing until [`Meter::allow_all`]: for a peer that nobody knows yet.
+    pub fn allow(&self, bytes: u64) {
+        let read = self.0.read.load(Ordering::Relaxed);
+        self.0.allowed.store(read.saturating_add(bytes), Ordering::Release);
+    }
+
+    /// Reads without an end again.
+    pub fn allow_all(&self) {
+        self.0.allowed.store(u64::MAX, Ordering::Release);
+        self.0.reader.wake();
+    }
+
+    fn may_read(&self) -> bool {
+        self.0.read.load(Ordering::Relaxed) < self.0.allowed.load(Ordering::Acquire)
     }
 
     /// Bytes that the network has of us and the peer's host has not confirmed.
@@ -91,6 +124,13 @@ impl Drop for Metered {
 
 impl AsyncRead for Metered {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        if !self.meter.may_read() {
+            self.meter.0.reader.register(cx.waker());
+            // Looked at again: it may have been allowed before the waker was there.
+            if !self.meter.may_read() {
+                return Poll::Pending;
+            }
+        }
         let before = buffer.filled().len();
         let result = ready!(Pin::new(&mut self.stream).poll_read(cx, buffer));
         let read = buffer.filled().len().saturating_sub(before);

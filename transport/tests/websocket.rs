@@ -167,10 +167,10 @@ async fn every_way_to_fail_to_connect_says_whether_to_try_again() {
     let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let cases = [
         (format!("ws://{address}/draining"), "the server answered 503 Service Unavailable", true),
-        (format!("ws://{address}/page"), "the server answered 200 OK", false),
+        (format!("ws://{address}/page"), "the server answered 200 OK: no WebSocket", false),
         (format!("ws://{address}/nowhere"), "the server answered 404 Not Found", false),
         (format!("ws://{free}/"), "Connection refused (os error 111)", true),
-        ("wss://localhost/".to_owned(), "wss:// is not available in this version", false),
+        (format!("wss://{free}/"), "Connection refused (os error 111)", true),
         ("http://localhost/".to_owned(), "the scheme must be ws:// or wss://", false),
     ];
     for (url, message, transient) in cases {
@@ -244,16 +244,23 @@ async fn a_peer_that_pings_and_reads_the_answers_is_none_the_worse() {
             writing.write_all(&[0x89, 0]).await.unwrap();
         }
     };
+    let mut answers = 0;
     let pongs = async {
         // Two bytes of head and four of mask.
         let mut pong = [0; 6];
-        for _ in 0..1000 {
+        loop {
             reading.read_exact(&mut pong).await.unwrap();
             assert_eq!(pong[..2], [0x8a, 0x80]);
+            answers += 1;
         }
     };
-    tokio::join!(pings, pongs);
+    // Read for as long as there are pings: how many answers one of them gets is the socket's affair.
+    tokio::select! {
+        () = pings => {}
+        () = pongs => unreachable!(),
+    }
     assert!(!connection.is_closed());
+    assert!(answers > 0);
 }
 
 #[tokio::test]

@@ -14,6 +14,8 @@ use tokio::{
     time::timeout,
 };
 
+use super::remote::TOKEN;
+
 /// What a command printed.
 #[derive(Debug)]
 pub(crate) struct Printed {
@@ -45,6 +47,8 @@ pub(crate) async fn run(
 ) -> io::Result<(End, Printed)> {
     let mut child = Command::new("sh")
         .args(["-c", command])
+        // It is for us and the daemon.
+        .env_remove(TOKEN)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

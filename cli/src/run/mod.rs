@@ -3,12 +3,13 @@
 mod command;
 mod dialect;
 mod output;
+mod remote;
 mod spec;
 mod tools;
 
 use std::{fs, io::Read, path::Path, sync::Arc, time::Duration};
 
-use codemode_client::RemoteExecutor;
+use codemode_client::{RemoteExecutor, RemoteOptions};
 use codemode_protocol::{
     CodemodeRequest, ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, Limits, Outcome, TimeBound,
 };
@@ -18,6 +19,7 @@ use tokio::time::timeout;
 
 pub(crate) use self::{
     dialect::Dialect,
+    remote::TOKEN,
     spec::{ToolSpec, Url},
 };
 use self::{dialect::Program, output::Report, tools::CommandTools};
@@ -53,6 +55,7 @@ async fn attempt(args: args::Run) -> Result<Status, Failure> {
     let program = program(&args, &limits)?;
     // After the program is read: a read of the terminal blocks, and a signal has to end it.
     let mut interrupted = signals::interruption()?;
+    let remote_options = if args.url.is_some() { remote::options(&args)? } else { RemoteOptions::default() };
     let tools = CommandTools::new(args.tools, limits.call_result_bytes);
     let dispatch = (!program.request().providers.is_empty()).then(|| Arc::new(tools.clone()) as _);
     let (request, host, read) = program.into_parts(Host { dispatch, ..Host::default() });
@@ -65,7 +68,7 @@ async fn attempt(args: args::Run) -> Result<Status, Failure> {
                     PoolExecutor::new(options).await.map_err(|error| Failure::infrastructure(error.to_string()))?;
                 Ok(execute(pool, request, host).await)
             }
-            Some(Url(url)) => match RemoteExecutor::connect(url.as_str(), Default::default()).await {
+            Some(Url(url)) => match RemoteExecutor::connect(url.as_str(), remote_options).await {
                 Ok(remote) => Ok(execute(remote, request, host).await),
                 Err(failure) => Ok(Err(failure)),
             },

@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, str::FromStr};
 
-use codemode_protocol::{JAVASCRIPT_RESERVED_WORDS, ProviderDescriptor, RESERVED_PROVIDER_NAMES, is_identifier, text};
+use codemode_protocol::{JAVASCRIPT_RESERVED_WORDS, ProviderDescriptor, RESERVED_PROVIDER_NAMES, is_identifier};
 
 /// One `--tool NS.NAME=COMMAND`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,9 +78,8 @@ impl FromStr for Url {
         let url =
             url::Url::parse(address).map_err(|error| format!("{error}; it must be such as ws://127.0.0.1:8787"))?;
         match url.scheme() {
-            "ws" => {}
-            "wss" => return Err(format!("{}; use ws", text::not_available("wss"))),
-            other => return Err(format!("the scheme is {other:?}; it must be ws")),
+            "ws" | "wss" => {}
+            other => return Err(format!("the scheme is {other:?}; it must be ws or wss")),
         }
         if url.fragment().is_some() {
             return Err("a WebSocket URL has no fragment (the part after \"#\")".into());
@@ -133,10 +132,9 @@ mod tests {
 
     #[test]
     fn a_url_names_a_web_socket() {
-        assert!("ws://127.0.0.1:8787".parse::<Url>().is_ok());
+        assert!("ws://127.0.0.1:8787".parse::<Url>().is_ok() && "wss://a".parse::<Url>().is_ok());
         for (text, rule) in [
             ("http://a", "the scheme is \"http\""),
-            ("wss://a", "wss is not available"),
             ("127.0.0.1:8787", "ws://127.0.0.1:8787"),
             ("ws://", "empty host"),
             ("ws://a/#b", "fragment"),

@@ -1,5 +1,4 @@
 //! The kinds of values that settings have: how each is written, read and shown.
-#![allow(dead_code, reason = "a kind may have no setting at present")]
 
 use std::{fmt::Debug, net::SocketAddr, path::PathBuf};
 
@@ -258,6 +257,7 @@ impl Kind for File {
 }
 
 /// One of several words.
+#[allow(dead_code, reason = "no setting is one at present")]
 pub(crate) struct Choice(pub(crate) &'static [&'static str]);
 
 impl Kind for Choice {

@@ -13,6 +13,7 @@ use super::{
     kinds::{Form, Kind},
     table::{PREFIX, Row, rows},
 };
+use crate::run::TOKEN;
 
 /// A value and where it comes from.
 #[derive(Clone, Debug)]
@@ -248,7 +249,7 @@ fn is_service_link(name: &str, text: &OsStr) -> bool {
 const CONFIG: &str = "config";
 
 /// Variables of other commands.
-const OTHER_VARIABLES: &[&str] = &[];
+const OTHER_VARIABLES: &[&str] = &[TOKEN, "CODEMODED_TOKEN_FILE", "CODEMODED_TLS_CA"];
 
 #[cfg(test)]
 mod tests {

@@ -4,14 +4,15 @@
 //! A row is `field "key": type as kind => default;`, with the help as its documentation, and, where the default is no
 //! number that can be shown, words for it after a comma.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, path::PathBuf, str::FromStr};
 
+use codemode_daemon::{HostName, Origin};
 use codemode_protocol::{LEAST_MEMORY_BYTES, LEAST_STACK_BYTES, LOCAL_NODE, Limits};
 use codemode_sandbox::Level;
 
 use super::{
     Set, Sources,
-    kinds::{Address, Confinement, Count, Form, Kind, LogFilter, NodeName, Optional, Size, Time},
+    kinds::{Address, Confinement, Count, File, Form, Kind, List, LogFilter, NodeName, Optional, Size, Switch, Time},
 };
 
 /// What is known of a setting without its value.
@@ -99,7 +100,7 @@ macro_rules! settings {
 
 settings! {
     "Listening" {
-        /// Loopback address and port to listen on; port 0 takes a free one
+        /// Address and port to listen on; port 0 takes a free one. One that others can reach needs tokens, or insecure
         listen "listen": SocketAddr as Address => SocketAddr::from(([127, 0, 0, 1], 8787));
         /// Name of this daemon in `info()`, and the beginning of the ids of executions that it retains
         node "node": String as NodeName => LOCAL_NODE.to_owned();
@@ -109,6 +110,24 @@ settings! {
         require_confinement "require-confinement": Level as Confinement => Level::Process;
         /// How long running programs may take to finish after SIGTERM
         drain_timeout "drain-timeout": u64 as Time { least: 0, most: DAY } => limits().drain_timeout_ms;
+    }
+    "Access" {
+        /// File of tokens, without one of which nothing runs: name:sha256hex a line, as `codemoded token` makes it. SIGHUP
+        /// reads it again, and ends the sessions of tokens that are gone
+        tokens "tokens": Option<PathBuf> as Optional(File) => None;
+        /// File of the certificate chain, PEM, for TLS; SIGHUP reads it and the key again
+        tls_cert "tls-cert": Option<PathBuf> as Optional(File) => None;
+        /// File of the certificate's private key, PEM
+        tls_key "tls-key": Option<PathBuf> as Optional(File) => None;
+        /// Origin of web pages that may open sessions, such as https://example.com; may be repeated
+        allow_origin "allow-origin": Vec<Origin> as List { value_name: "ORIGIN", read: Origin::from_str } => Vec::new(), "none";
+        /// Name by which the daemon may be called without tokens, beside localhost and addresses; may be repeated
+        allow_host "allow-host": Vec<HostName> as List { value_name: "HOST", read: HostName::from_str } => Vec::new(), "none";
+        /// Sessions of one address at once; further ones get status 429. Behind a balancer all are of one address
+        max_sessions_per_address "max-sessions-per-address": Option<u64> as Optional(Count { least: 1, most: 1_000_000 })
+            => None, "max-sessions";
+        /// Listen on an address that others can reach without tokens: whoever reaches it may run programs
+        insecure "insecure": bool as Switch => false;
     }
     "Logging" {
         /// What is logged to standard error: off, error, warn, info, debug, trace, or a filter such as

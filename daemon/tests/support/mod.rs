@@ -11,7 +11,7 @@ use codemode_protocol::{
     capnweb::{ErrorValue, Object, Value, target_fn},
     text,
 };
-use codemode_transport::{CallError, ConnectOptions, Connection, TransportOptions, connect, start};
+use codemode_transport::{CallError, ConnectError, ConnectOptions, Connection, TransportOptions, connect, start};
 use futures_util::{FutureExt, SinkExt, StreamExt};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -259,11 +259,12 @@ impl Server {
 
     /// A client whose session is driven in the background.
     pub async fn client(&self) -> Client {
-        let socket = connect(&format!("ws://{}/", self.addr), ConnectOptions::default()).await.unwrap();
-        let nothing = target_fn(|_| async { Err(Value::error("nothing to call here")) });
-        let (connection, driver) = start(socket, nothing, TransportOptions::default());
-        tokio::spawn(driver);
-        Client(connection)
+        self.client_with(ConnectOptions::default()).await.unwrap()
+    }
+
+    /// The same with options of its own.
+    pub async fn client_with(&self, options: ConnectOptions) -> Result<Client, ConnectError> {
+        client(&format!("ws://{}/", self.addr), options).await
     }
 
     /// A client that reads and writes frames.
@@ -281,6 +282,15 @@ impl Server {
         let status = text.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
         (status, text)
     }
+}
+
+/// A client of a URL whose session is driven in the background.
+pub async fn client(url: &str, options: ConnectOptions) -> Result<Client, ConnectError> {
+    let socket = connect(url, options).await?;
+    let nothing = target_fn(|_| async { Err(Value::error("nothing to call here")) });
+    let (connection, driver) = start(socket, nothing, TransportOptions::default());
+    tokio::spawn(driver);
+    Ok(Client(connection))
 }
 
 pub struct Client(pub Connection);

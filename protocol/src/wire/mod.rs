@@ -22,7 +22,7 @@ pub use outbound::{outbound_arguments, outbound_call, outbound_response_from_val
 pub use outcome::{outcome_from_value, outcome_to_value};
 pub use request::{request_from_value, request_to_value};
 
-use crate::{ExecutorError, capnweb::Value};
+use crate::{ExecutorError, Token, capnweb::Value};
 
 /// Members of the main object that a session may call.
 pub mod method {
@@ -44,6 +44,14 @@ pub mod method {
     pub const INFO: &str = "info";
     /// Runs a program in the dialect of `@cloudflare/codemode`.
     pub const CODEMODE: &str = "codemode";
+}
+
+/// The argument of a call of `authenticate`.
+///
+/// # Errors
+/// `INVALID_REQUEST` when it is no string.
+pub fn token(args: Vec<Value>) -> Result<Token, ExecutorError> {
+    fields::string("token", args.into_iter().next().unwrap_or_default()).map(Token::new)
 }
 
 /// The arguments of a call on a dispatch stub.

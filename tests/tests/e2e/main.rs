@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // all of this is test code, and some of it reports figures
 
+mod access;
 mod command_line;
 mod documents;
 mod execution;
 mod hostile_frames;
+mod hostile_sockets;
 mod processes;

@@ -1,0 +1,102 @@
+//! Who may use the daemon: the files of tokens and of the certificate, which are read again when a signal says so.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use codemode_daemon::{Config, Tls, TokenList, Tokens};
+use tracing::{error, info, warn};
+
+use crate::settings::Settings;
+
+/// What was read, and from where.
+pub(crate) struct Access {
+    tokens: Option<(PathBuf, Tokens)>,
+    tls: Option<(Pair, Tls)>,
+}
+
+/// The files of a certificate and its key.
+struct Pair {
+    chain: PathBuf,
+    key: PathBuf,
+}
+
+impl Access {
+    /// Reads what the settings name.
+    ///
+    /// # Errors
+    /// A file that cannot be read or used; the text names it and repeats nothing of it.
+    pub(crate) fn read(settings: &Settings) -> Result<Self, String> {
+        let tokens = match &settings.tokens.value {
+            Some(path) => Some((path.clone(), Tokens::new(token_list(path)?))),
+            None => None,
+        };
+        let tls = match (&settings.tls_cert.value, &settings.tls_key.value) {
+            (Some(chain), Some(key)) => {
+                let pair = Pair { chain: chain.clone(), key: key.clone() };
+                let (chain, key) = pair.read()?;
+                let tls = Tls::new(&chain, &key).map_err(|error| pair.refuse(&error))?;
+                Some((pair, tls))
+            }
+            (None, None) => None,
+            (Some(_), None) => return Err("tls-cert is set and tls-key is not; TLS needs both".into()),
+            (None, Some(_)) => return Err("tls-key is set and tls-cert is not; TLS needs both".into()),
+        };
+        Ok(Self { tokens, tls })
+    }
+
+    /// Tells the daemon.
+    pub(crate) fn apply(&self, config: &mut Config) {
+        config.tokens = self.tokens.as_ref().map(|(_, tokens)| tokens.clone());
+        config.tls = self.tls.as_ref().map(|(_, tls)| tls.clone());
+    }
+
+    /// Reads the files again. What cannot be used is logged, and what was read before stays.
+    pub(crate) fn reload(&self) {
+        if self.tokens.is_none() && self.tls.is_none() {
+            info!("there is nothing to read again: neither tokens nor a certificate come from files");
+        }
+        if let Some((path, tokens)) = &self.tokens {
+            match token_list(path) {
+                Ok(list) => {
+                    info!(tokens = list.len(), file = %path.display(), "tokens read again");
+                    tokens.replace(list);
+                }
+                Err(error) => error!(error, "the tokens stay as they were"),
+            }
+        }
+        if let Some((pair, tls)) = &self.tls {
+            let replaced =
+                pair.read().and_then(|(chain, key)| tls.replace(&chain, &key).map_err(|error| pair.refuse(&error)));
+            match replaced {
+                Ok(()) => info!(file = %pair.chain.display(), "certificate read again"),
+                Err(error) => error!(error, "the certificate stays as it was"),
+            }
+        }
+    }
+}
+
+impl Pair {
+    fn read(&self) -> Result<(Vec<u8>, Vec<u8>), String> {
+        Ok((file("tls-cert", &self.chain)?, file("tls-key", &self.key)?))
+    }
+
+    fn refuse(&self, error: &dyn std::error::Error) -> String {
+        format!("tls-cert {} and tls-key {}: {error}", self.chain.display(), self.key.display())
+    }
+}
+
+fn token_list(path: &Path) -> Result<TokenList, String> {
+    let text = String::from_utf8(file("tokens", path)?)
+        .map_err(|_| format!("tokens {}: must be UTF-8 text", path.display()))?;
+    let list = TokenList::parse(&text).map_err(|error| format!("tokens {}, {error}", path.display()))?;
+    if list.is_empty() {
+        warn!(file = %path.display(), "there is no token, so nobody may come in; `codemoded token NAME` makes one");
+    }
+    Ok(list)
+}
+
+fn file(setting: &str, path: &Path) -> Result<Vec<u8>, String> {
+    fs::read(path).map_err(|error| format!("{setting} {} could not be read: {error}", path.display()))
+}
