@@ -114,14 +114,16 @@ mod tests {
 
     use super::*;
 
-    fn with(token: Option<&str>, pairs: &[(&str, &str)]) -> Result<HeaderMap, ExecutorError> {
+    type Pairs<'a> = &'a [(&'a str, &'a str)];
+
+    fn with(token: Option<&str>, pairs: Pairs<'_>) -> Result<HeaderMap, ExecutorError> {
         let headers = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         super::headers(&RemoteOptions { token: token.map(Token::new), headers, ..RemoteOptions::default() })
     }
 
     #[test]
     fn a_bad_header_is_named_without_its_value() {
-        let cases: [(Option<&str>, &[(&str, &str)], &str); 4] = [
+        let cases: [(Option<&str>, Pairs<'_>, &str); 4] = [
             (
                 None,
                 &[("Authorization", "Bearer secret\n")],

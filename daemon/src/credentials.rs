@@ -81,7 +81,9 @@ fn decoded(alphabet: &base64::alphabet::Alphabet, encoded: &str) -> Option<Strin
 mod tests {
     use super::*;
 
-    fn headers(pairs: &[(header::HeaderName, &str)]) -> HeaderMap {
+    type Pairs<'a> = &'a [(header::HeaderName, &'a str)];
+
+    fn headers(pairs: Pairs<'_>) -> HeaderMap {
         let mut headers = HeaderMap::new();
         for (name, value) in pairs {
             headers.append(name.clone(), value.parse().unwrap());
@@ -96,7 +98,7 @@ mod tests {
     #[test]
     fn an_upgrade_carries_its_token_in_a_header_or_a_sub_protocol() {
         use header::{AUTHORIZATION as AUTH, SEC_WEBSOCKET_PROTOCOL as SUB};
-        let good: &[(&[(header::HeaderName, &str)], Option<&str>)] = &[
+        let good: &[(Pairs<'_>, Option<&str>)] = &[
             (&[], None),
             (&[(AUTH, "Bearer abc")], Some("abc")),
             (&[(AUTH, "bEARER  abc ")], Some("abc")),
@@ -110,7 +112,7 @@ mod tests {
         for (pairs, expected) in good {
             assert_eq!(token(of_upgrade(&headers(pairs))), Ok(expected.map(str::to_owned)), "{pairs:?}");
         }
-        let bad: &[&[(header::HeaderName, &str)]] = &[
+        let bad: &[Pairs<'_>] = &[
             &[(AUTH, "Basic YTphYmM=")],
             &[(AUTH, "Bearer a"), (AUTH, "Bearer b")],
             &[(AUTH, "Bearer abc"), (SUB, "codemode.v1, bearer.YWJj")],

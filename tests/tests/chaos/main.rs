@@ -2,7 +2,7 @@
 //!
 //! `CODEMODE_CHAOS_SECONDS` says how long (a few seconds without it), `CODEMODE_CHAOS_SEED` which choices are made.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test that cannot go on has failed")]
 
 mod harm;
 mod load;
