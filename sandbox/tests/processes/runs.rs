@@ -43,6 +43,23 @@ async fn a_program_returns_its_value_its_log_and_its_figures() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn languages_and_time_zones_need_no_file() {
+    let pool = pool().await;
+    let code = "async () => {
+        const date = new Date(1735689599000);
+        const money = new Intl.NumberFormat('de-DE', { style: 'currency', currency: 'EUR' });
+        return [
+            date.toLocaleString(), date.toLocaleString('fr-FR', { timeZone: 'Asia/Tokyo', dateStyle: 'long', timeStyle: 'short' }),
+            money.format(1234.5), ['b', 'a', 'ä'].sort(new Intl.Collator('sv').compare).join(''),
+            [...new Intl.Segmenter('ja', { granularity: 'word' }).segment('今日は')].length > 0,
+        ]
+    }";
+    let expected = "[[\"12/31/2024, 11:59:59 PM\",\"1 janvier 2025 à 08:59\",\"1.234,50\u{a0}€\",\"abä\",true]]";
+    assert_eq!(result(&run(&pool, code).await), expected);
+    pool.dispose().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn twenty_runs_at_once_give_twenty_random_numbers_from_twenty_processes() {
     let pool = Arc::new(pool().await);
     let runs: Vec<_> = (0..20).map(|_| start(&pool, request("async () => Math.random()"), Host::default())).collect();
