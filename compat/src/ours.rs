@@ -73,7 +73,7 @@ async fn run<E: Executor>(executor: &CodemodeExecutor<E>, lent: &Lent) -> Result
         modules: lent.modules.clone(),
         timeout: TimeBound::Milliseconds(lent.timeout),
         outbound: if lent.outbound { OutboundTarget::Function(Arc::new(Mirror)) } else { OutboundTarget::Default },
-        id: None,
+        ..ExecuteOptions::default()
     };
     Ok(outcome::ours(executor.execute(&lent.code, providers, options).await))
 }
