@@ -12,18 +12,19 @@ mod run;
 mod serve;
 mod settings;
 mod signals;
+mod telemetry;
 mod terminal;
 mod token;
 
-use std::{io::IsTerminal, process::ExitCode};
+use std::process::ExitCode;
 
 use clap::Parser;
-use tracing_subscriber::EnvFilter;
 
 use crate::{
     args::{Cli, Command},
     exit::{Failure, Status},
     settings::Settings,
+    telemetry::Telemetry,
     terminal::{Harmless, say},
 };
 
@@ -42,17 +43,11 @@ fn main() -> ExitCode {
 
 fn start(command: Command) -> Result<Status, Failure> {
     let command = Task::of(command)?;
-    let filter = match &command {
-        Task::Serve(settings) => settings.log.value.as_str(),
+    let telemetry = match &command {
+        Task::Serve(settings) => Telemetry::of(settings)?,
         // What they have to say is their output; beside it, only what goes wrong.
-        Task::Config(_) | Task::Token(_) | Task::Run(_) | Task::Doctor(_) => "warn",
+        Task::Config(_) | Task::Token(_) | Task::Run(_) | Task::Doctor(_) => Telemetry::warnings()?,
     };
-    let filter = EnvFilter::try_new(filter).map_err(|error| Failure::usage(format!("log {filter:?}: {error}")))?;
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal())
-        .init();
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| Failure::infrastructure(format!("the runtime could not be started: {error}")))?;
     let status = match command {
@@ -64,6 +59,7 @@ fn start(command: Command) -> Result<Status, Failure> {
     };
     // What blocks, such as a read of standard input, must not hold the process back.
     runtime.shutdown_background();
+    telemetry.end();
     status
 }
 

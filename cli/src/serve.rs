@@ -2,9 +2,10 @@
 
 use std::{io, sync::Arc};
 
-use codemode_daemon::{Config, STRANGERS};
+use codemode_daemon::{Config, STRANGERS, Sight};
 use codemode_protocol::Limits;
 use codemode_sandbox::{PoolExecutor, PoolOptions, machine_memory};
+use sd_notify::NotifyState;
 use tokio::{net::TcpListener, sync::oneshot};
 use tracing::warn;
 
@@ -12,7 +13,7 @@ use crate::{
     access::Access,
     exit::{Failure, Status},
     settings::Settings,
-    signals,
+    signals, telemetry,
     terminal::print,
 };
 
@@ -37,11 +38,13 @@ pub(crate) async fn run(settings: Settings) -> Result<Status, Failure> {
         .await
         .map_err(|error| Failure::infrastructure(format!("the address {listen} cannot be listened on: {error}")))?;
     let addr = listener.local_addr().map_err(|error| Failure::infrastructure(format!("the listener: {error}")))?;
+    let sight = Arc::new(Sight::new());
     let options = PoolOptions {
         limits,
         tenant: settings.tenant(),
         node: Some(settings.node.value.clone()),
         require_confinement: settings.require_confinement.value,
+        observer: Some(sight.clone()),
         ..PoolOptions::default()
     };
     let pool = PoolExecutor::new(options).await.map_err(|error| Failure::infrastructure(error.to_string()))?;
@@ -52,6 +55,11 @@ pub(crate) async fn run(settings: Settings) -> Result<Status, Failure> {
         let pool = pool.clone();
         move || if pool.status().ready { Ok(()) } else { Err("the pool has no zygote".into()) }
     });
+    config.sight = sight;
+    config.pool_gauges = Some(Arc::new({
+        let pool = pool.clone();
+        move || pool.gauges()
+    }));
     config.max_connections = max_connections;
     config.max_sessions = max_sessions;
     let scheme = if config.tls.is_some() { "wss" } else { "ws" };
@@ -59,9 +67,11 @@ pub(crate) async fn run(settings: Settings) -> Result<Status, Failure> {
         // Whoever started us may not care; whoever connects does.
         warn!(%error, "standard output is closed");
     }
+    tell_manager(NotifyState::Ready);
     let (stop, stopped) = oneshot::channel::<()>();
     let twice = async {
         signals.recv().await;
+        tell_manager(NotifyState::Stopping);
         // The receiver lives as long as the daemon.
         let _ = stop.send(());
         signals.recv().await;
@@ -97,7 +107,16 @@ fn config(settings: &Settings, limits: Limits) -> Config {
         allowed_origins: settings.allow_origin.value.clone(),
         allowed_hosts: settings.allow_host.value.clone(),
         insecure: settings.insecure.value,
+        trace_parent: settings.otlp.value.is_some().then(telemetry::trace_parent),
+        log_payloads: settings.log_payloads.value,
         ..Config::default()
+    }
+}
+
+/// Tells systemd, where that started us.
+fn tell_manager(state: NotifyState<'_>) {
+    if let Err(error) = sd_notify::notify(&[state]) {
+        warn!(%error, "the service manager could not be told");
     }
 }
 

@@ -10,7 +10,7 @@ use codemode_protocol::{
     wire,
 };
 use tokio::{sync::Semaphore, task::spawn_blocking};
-use tracing::{Instrument, debug_span};
+use tracing::Instrument;
 use uuid::Uuid;
 
 use crate::interface::{Interface, Lent};
@@ -59,6 +59,8 @@ impl<E: Executor> Interface<E> {
         };
         let id = plan.native.id.get_or_insert_with(|| Uuid::new_v4().to_string()).clone();
         let (native, tools) = (plan.native, plan.tools);
+        let span = self.span(&id, "codemode", None);
+        self.log_payload(&span, "program", &native.code);
         // The run has its name from now on, so that it can be cancelled while its program is made.
         let run = async |host: Host| {
             let code = self.daemon().normalizer().normalize(native.code).await?;
@@ -66,7 +68,7 @@ impl<E: Executor> Interface<E> {
             let host = Host { dispatch: Some(dispatch), ..host };
             self.daemon().executor().execute(ExecuteRequest { code, ..native }, host).await
         };
-        let outcome = self.run(&id, lent, released, run).instrument(debug_span!("codemode", %id)).await?;
+        let outcome = self.run(&id, lent, released, run).instrument(span).await?;
         Ok(result_to_value(outcome.into(), encoding))
     }
 }

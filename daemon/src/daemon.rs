@@ -13,7 +13,7 @@ use codemode_protocol::{CancelSource, CancelToken, ErrorCode, ExecutorError, Lim
 use codemode_transport::Connection;
 use tokio::sync::watch;
 
-use crate::{Config, codemode::Normalizer, gate::Strangers, guard::Rules};
+use crate::{Config, codemode::Normalizer, gate::Strangers, guard::Rules, sight::Present};
 
 /// State shared by the listener and every session.
 pub(crate) struct Daemon<E> {
@@ -103,6 +103,18 @@ impl<E> Daemon<E> {
             return Some("draining: no new programs are taken".into());
         }
         (self.config.readiness)().err()
+    }
+
+    /// What there is to see at the moment.
+    pub(crate) fn present(&self) -> Present {
+        Present {
+            node: self.config.node.clone(),
+            version: self.config.version.clone(),
+            running: self.running() as u64,
+            draining: self.is_draining(),
+            unready: self.unready(),
+            pool: self.config.pool_gauges.as_ref().map(|gauges| gauges()),
+        }
     }
 
     pub(crate) fn is_draining(&self) -> bool {

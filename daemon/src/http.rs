@@ -43,7 +43,7 @@ use crate::{
     gate::{Admission, Gate},
     guard,
     places::{Full, Places},
-    session,
+    session, sight,
     tls::Tls,
 };
 
@@ -243,13 +243,23 @@ async fn refuse_plain(mut stream: TcpStream) {
 
 fn router<E: Executor>(front: Front<E>) -> Router {
     Router::new()
-        .route("/", get(upgrade::<E>).layer(middleware::from_fn_with_state(front.clone(), require_token::<E>)))
+        .merge(shown(front.clone()))
         .route("/healthz", get(async || "ok\n"))
         .route("/readyz", get(readyz::<E>))
         .fallback(async || (StatusCode::NOT_FOUND, "Nothing is here; the WebSocket is at /\n"))
         .layer(middleware::from_fn_with_state(front.clone(), refuse_pages::<E>))
         .layer(middleware::map_response(close))
         .with_state(front)
+}
+
+/// What needs a token where there are any: sessions, and what shows how they go.
+fn shown<E: Executor>(front: Front<E>) -> Router<Front<E>> {
+    Router::new()
+        .route("/", get(upgrade::<E>))
+        .route("/page.js", get(async || sight::script()))
+        .route("/status.json", get(status::<E>))
+        .route("/metrics", get(metrics::<E>))
+        .route_layer(middleware::from_fn_with_state(front, require_token::<E>))
 }
 
 /// One request per connection: one that stays open and idle would keep a place from others.
@@ -303,6 +313,17 @@ async fn readyz<E: Executor>(State(front): State<Front<E>>) -> Response {
     }
 }
 
+async fn metrics<E: Executor>(State(front): State<Front<E>>) -> Response {
+    let text = front.daemon.config().sight.metrics(&front.daemon.present());
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response()
+}
+
+async fn status<E: Executor>(State(front): State<Front<E>>) -> Response {
+    let status = front.daemon.config().sight.status(&front.daemon.present());
+    let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
+    (headers, status.to_string()).into_response()
+}
+
 async fn upgrade<E: Executor>(
     State(front): State<Front<E>>,
     Extension(meter): Extension<Meter>,
@@ -312,6 +333,7 @@ async fn upgrade<E: Executor>(
 ) -> Response {
     let upgrade = match upgrade {
         Ok(upgrade) => upgrade,
+        Err(_) if !headers.contains_key(header::UPGRADE) && accepts_html(&headers) => return sight::page(),
         Err(rejection) => return refuse_upgrade(&rejection),
     };
     let unavailable = |code: ErrorCode, why: &str| {
@@ -348,9 +370,19 @@ async fn upgrade<E: Executor>(
         .protocols([credentials::PROTOCOL])
         .on_failed_upgrade(|error| debug!(%error, "an upgrade failed"))
         .on_upgrade(move |socket| async move {
+            let open = front.daemon.config().sight.opened(meter.clone());
             let socket = ServerSocket::metered(socket, meter.clone());
             session::serve(front.daemon, socket, meter, gate).await;
+            drop(open);
         })
+}
+
+/// Whether the request is a browser's, for a document.
+fn accepts_html(headers: &HeaderMap) -> bool {
+    headers
+        .get(header::ACCEPT)
+        .and_then(|accept| accept.to_str().ok())
+        .is_some_and(|accept| accept.contains("text/html"))
 }
 
 fn refuse_upgrade(rejection: &WebSocketUpgradeRejection) -> Response {

@@ -9,21 +9,22 @@ use std::{
 };
 
 use codemode_protocol::{
-    Caller, CancelSource, CancelToken, ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, OutboundMode, Outcome,
-    PROTOCOL_VERSION,
+    Caller, CancelSource, CancelToken, Dispatch, ErrorCode, ExecuteRequest, Executor, ExecutorError, Host,
+    OutboundMode, Outcome, PROTOCOL_VERSION,
     capnweb::{ErrorValue, IncomingCall, PathKey, Stub, Target, Value},
     text, unavailable,
     wire::{self, method},
 };
 use codemode_transport::{Connection, after_answer};
 use futures_util::future::{BoxFuture, Either, FutureExt, select, select_all};
-use tracing::{Instrument, debug, debug_span, error};
+use tracing::{Instrument, Span, debug, error, field::Empty, info_span};
 use uuid::Uuid;
 
 use crate::{
     daemon::Daemon,
     dispatch::{RemoteDispatch, RemoteOutbound},
     gate::Gate,
+    payloads::{self, LoggedDispatch},
 };
 
 /// The executor as one session sees it: its main object, or what it gets for its token.
@@ -76,13 +77,19 @@ impl<E: Executor> Interface<E> {
             },
             method::INFO => Ok(self.info().await),
             method::CANCEL => self.cancel(args).map_err(wire::error_to_value),
-            method::EXECUTE => self.execute(args, cancel).await.map_err(wire::error_to_value),
-            method::INVOKE_HANDLE => self.invoke_handle(args, cancel).await.map_err(wire::error_to_value),
-            method::CODEMODE => self.codemode(args, cancel).await.map_err(wire::error_to_value),
-            method::ACQUIRE => self.acquire(args, cancel).await.map_err(wire::error_to_value),
+            method::EXECUTE => self.execute(args, cancel).await.map_err(|error| self.failed(error)),
+            method::INVOKE_HANDLE => self.invoke_handle(args, cancel).await.map_err(|error| self.failed(error)),
+            method::CODEMODE => self.codemode(args, cancel).await.map_err(|error| self.failed(error)),
+            method::ACQUIRE => self.clone().acquire(args, cancel).await.map_err(|error| self.failed(error)),
             method::CLOSE_HANDLES => self.close_handles(args).await.map_err(wire::error_to_value),
             other => Err(wire::error_to_value(unavailable(other))),
         }
+    }
+
+    /// Notes the failure of a call that was to be a run, and gives what crosses the wire of it.
+    pub(crate) fn failed(&self, error: ExecutorError) -> Value {
+        self.daemon.config().sight.failed(&error);
+        wire::error_to_value(error)
     }
 
     /// What the daemon is, and what this session holds at the moment: the call that asks is one of both its counts.
@@ -134,7 +141,8 @@ impl<E: Executor> Interface<E> {
         request.validate(self.daemon.limits())?;
         let id = request.id.get_or_insert_with(|| Uuid::new_v4().to_string()).clone();
         let encoding = request.result_encoding;
-        let span = debug_span!("run", %id, traceparent = request.traceparent.as_deref());
+        let span = self.span(&id, "execute", request.traceparent.as_deref());
+        self.log_payload(&span, "program", &request.code);
         let outcome = self.run(&id, lent, released, |host| execute(request, host)).instrument(span).await;
         outcome.map(|outcome| wire::outcome_to_value(outcome, encoding))
     }
@@ -149,7 +157,8 @@ impl<E: Executor> Interface<E> {
         options.validate(&args_json, self.daemon.limits())?;
         let id = options.id.get_or_insert_with(|| Uuid::new_v4().to_string()).clone();
         let encoding = options.result_encoding;
-        let span = debug_span!("invocation", %id, %execution_id);
+        let span = self.span(&id, "invokeHandle", None);
+        self.log_payload(&span, "arguments", &args_json);
         let invoke = |host| self.daemon.executor().invoke_handle(&execution_id, &handle_id, &args_json, host, options);
         let outcome = self.run(&id, lent, released, invoke).instrument(span).await;
         outcome.map(|outcome| wire::outcome_to_value(outcome, encoding))
@@ -159,6 +168,22 @@ impl<E: Executor> Interface<E> {
         let execution_id = wire::execution_id(args.into_iter().next().unwrap_or_default())?;
         let closed = self.daemon.executor().close_handles_of(&execution_id, &self.caller()).await;
         closed.map(|()| Value::Undefined).map_err(hide_internal)
+    }
+
+    /// The span of a run, as part of the trace that its request names.
+    pub(crate) fn span(&self, id: &str, method: &'static str, traceparent: Option<&str>) -> Span {
+        let span = info_span!("run", id, method, termination = Empty, code = Empty);
+        if let (Some(join), Some(traceparent)) = (&self.daemon.config().trace_parent, traceparent) {
+            join(&span, traceparent);
+        }
+        span
+    }
+
+    /// Logs what users say, where the operator wants that.
+    pub(crate) fn log_payload(&self, span: &Span, what: &'static str, text: &str) {
+        if self.daemon.config().log_payloads {
+            payloads::log(span, what, text);
+        }
     }
 
     /// Runs what `start` begins under the name `id`, until the executor answers, or until the call is released, the run
@@ -178,15 +203,26 @@ impl<E: Executor> Interface<E> {
         let outbound = lend(lent.outbound).map(|(connection, stub)| RemoteOutbound::new(connection, stub));
         let calls = dispatch.as_ref().map(RemoteDispatch::calls).into_iter();
         let calls: Vec<_> = calls.chain(outbound.as_ref().map(RemoteOutbound::calls)).collect();
-        let host = Host {
-            dispatch: dispatch.map(|dispatch| Arc::new(dispatch) as _),
-            outbound: outbound.map(|outbound| Arc::new(outbound) as _),
-            caller: self.caller(),
-        };
+        let dispatch = dispatch.map(|dispatch| Arc::new(dispatch) as Arc<dyn Dispatch>);
+        let dispatch = dispatch.map(|calls| match self.daemon.config().log_payloads {
+            true => Arc::new(LoggedDispatch { calls, span: Span::current() }) as _,
+            false => calls,
+        });
+        let host = Host { dispatch, outbound: outbound.map(|outbound| Arc::new(outbound) as _), caller: self.caller() };
         let ended = self.under_way(id, released, || start(host)).await;
         match &ended {
-            Ok(outcome) => debug!(termination = %outcome.termination, "run ended"),
-            Err(failure) => debug!(code = %failure.code, "run failed"),
+            Ok(outcome) => {
+                self.daemon.config().sight.ended(outcome);
+                Span::current().record("termination", outcome.termination.as_str());
+                debug!(termination = %outcome.termination, "run ended");
+                if let Some(result) = &outcome.result {
+                    self.log_payload(&Span::current(), "result", result.as_str());
+                }
+            }
+            Err(failure) => {
+                Span::current().record("code", failure.code.as_str());
+                debug!(code = %failure.code, "run failed");
+            }
         }
         for calls in calls {
             let left_behind = calls.end();

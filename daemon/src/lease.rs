@@ -77,7 +77,8 @@ impl<E: Executor> LeaseTarget<E> {
                 Err(gone) => Err(ExecutorError::new(ErrorCode::InvalidRequest, gone)),
             }
         };
-        self.interface.execute_by(args, cancel, execute).await.map_err(wire::error_to_value)
+        let ended = self.interface.execute_by(args, cancel, execute).await;
+        ended.map_err(|error| self.interface.failed(error))
     }
 
     /// Takes the lease, which from then on is gone for the reason given; if it was gone already, the reason of then.

@@ -1,7 +1,8 @@
 //! The daemon: offers an [`Executor`] by URL, over Cap'n Web on a WebSocket.
 //!
 //! [`run`] takes a bound listener and serves until its shutdown future resolves and the drain that follows is over.
-//! Beside the WebSocket at `/` there are `/healthz` (the process answers) and `/readyz` (a program sent now would run).
+//! Beside the WebSocket at `/` there are `/healthz` (the process answers), `/readyz` (a program sent now would run), `/metrics`
+//! for Prometheus, and a page at `/` for whoever opens it in a browser.
 //!
 //! With [`Config::tokens`] nothing runs without one: at the upgrade, or in the session by `authenticate`. Without them
 //! whoever connects is trusted, and rules keep others out: only loopback addresses are listened on, unless
@@ -43,24 +44,33 @@ mod guard;
 mod http;
 mod interface;
 mod lease;
+mod payloads;
 mod places;
 mod session;
+mod sight;
 mod tls;
 mod tokens;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use codemode_protocol::{ErrorCode, Executor, LOCAL_NODE, Limits, capnweb::ErrorValue, text};
+use codemode_protocol::{ErrorCode, Executor, Gauges, LOCAL_NODE, Limits, capnweb::ErrorValue, text};
 use tokio::{net::TcpListener, time::timeout};
-use tracing::{info, warn};
+use tracing::{Span, info, warn};
 
 use crate::{daemon::Daemon, places::Places};
 pub use crate::{
     gate::STRANGERS,
     guard::{HostName, Origin},
+    sight::Sight,
     tls::{Tls, TlsError},
     tokens::{TokenList, Tokens, TokensError, token_line},
 };
+
+/// What an executor's pool of sandboxes holds at the moment.
+pub type PoolGauges = Arc<dyn Fn() -> Gauges + Send + Sync>;
+
+/// Makes a run's span the child of the one that a request's `traceparent` names.
+pub type TraceParent = Arc<dyn Fn(&Span, &str) + Send + Sync>;
 
 /// Whether programs sent now would run; the error says why not.
 pub type Readiness = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
@@ -82,6 +92,14 @@ pub struct Config {
     pub features: Vec<String>,
     /// Asked by `/readyz`.
     pub readiness: Readiness,
+    /// Where it is noted how runs went; the pool's observer, if there is a pool.
+    pub sight: Arc<Sight>,
+    /// Asked for metrics and by the page; `None` for an executor without sandboxes of its own.
+    pub pool_gauges: Option<PoolGauges>,
+    /// How spans are joined to a caller's; `None`: the field `traceparent` alone tells.
+    pub trace_parent: Option<TraceParent>,
+    /// Whether programs, the arguments and answers of their calls, and results are logged. They hold what users say.
+    pub log_payloads: bool,
     /// How long a connection may take from its accept until it is answered or a session. Each carries one request.
     pub header_timeout: Duration,
     /// Connections at once that are not sessions, at least 1; a further one takes the place of the oldest.
@@ -114,6 +132,10 @@ impl Default for Config {
             confinement: Vec::new(),
             features: Vec::new(),
             readiness: Arc::new(|| Ok(())),
+            sight: Arc::default(),
+            pool_gauges: None,
+            trace_parent: None,
+            log_payloads: false,
             header_timeout: Duration::from_secs(10),
             max_connections: 256,
             max_sessions: 1024,
@@ -197,6 +219,7 @@ pub async fn run<E: Executor>(
     tokio::select! {
         never = http::accept(&listener, daemon.clone(), places.clone()) => match never {},
         () = work => Ok(()),
+        never = daemon.config().sight.tidy() => match never {},
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub mod daemon;
 pub mod haproxy;
+pub mod http;
 pub mod peer;
 pub mod processes;
 pub mod programs;

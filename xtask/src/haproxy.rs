@@ -21,7 +21,8 @@ pub(crate) fn fetch(repository: &Repository) -> Result<()> {
     }
     let folder = folder(repository);
     fs::create_dir_all(&folder)?;
-    if !download(&folder) && !(process::succeeds(Command::new("apt-get").args(["update", "-q"])) && download(&folder)) {
+    let updated = || process::succeeds(Command::new("apt-get").args(["update", "-q"]));
+    if !(download(&folder) || updated() && download(&folder)) {
         println!("skipped: there is no haproxy here, and its Debian package cannot be fetched");
         return Ok(());
     }

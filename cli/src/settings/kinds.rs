@@ -4,6 +4,7 @@ use std::{fmt::Debug, net::SocketAddr, path::PathBuf};
 
 use codemode_sandbox::Level;
 use tracing_subscriber::{EnvFilter, filter::LevelFilter};
+use url::Url;
 
 use super::units::{parse_size, parse_time, show_size, show_time};
 
@@ -253,6 +254,28 @@ impl Kind for File {
 
     fn show(&self, value: &PathBuf) -> Option<String> {
         Some(quoted(&value.to_string_lossy()))
+    }
+}
+
+/// A URL of a server that speaks HTTP.
+pub(crate) struct HttpUrl;
+
+impl Kind for HttpUrl {
+    type Value = String;
+
+    fn value_name(&self) -> &'static str {
+        "URL"
+    }
+
+    fn read(&self, text: &str) -> Result<String, String> {
+        match Url::parse(text) {
+            Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(text.to_owned()),
+            _ => Err("must be a URL that begins with http:// or https://".into()),
+        }
+    }
+
+    fn show(&self, value: &String) -> Option<String> {
+        Some(quoted(value))
     }
 }
 

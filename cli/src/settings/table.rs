@@ -12,7 +12,10 @@ use codemode_sandbox::Level;
 
 use super::{
     Set, Sources,
-    kinds::{Address, Confinement, Count, File, Form, Kind, List, LogFilter, NodeName, Optional, Size, Switch, Time},
+    kinds::{
+        Address, Choice, Confinement, Count, File, Form, HttpUrl, Kind, List, LogFilter, NodeName, Optional, Size,
+        Switch, Time,
+    },
 };
 
 /// What is known of a setting without its value.
@@ -133,6 +136,12 @@ settings! {
         /// What is logged to standard error: off, error, warn, info, debug, trace, or a filter such as
         /// `codemode_daemon=debug`
         log "log": String as LogFilter => "info".to_owned();
+        /// How log lines look: text, or json for one object a line
+        log_format "log-format": String as Choice(&["text", "json"]) => "text".to_owned();
+        /// Log programs, the arguments and answers of their calls, and results: what users say is in them
+        log_payloads "log-payloads": bool as Switch => false;
+        /// URL of an OTLP collector (HTTP, protobuf) that spans are sent to, such as http://127.0.0.1:4318/v1/traces
+        otlp "otlp": Option<String> as Optional(HttpUrl) => None;
     }
     "Admission" {
         /// Programs at once

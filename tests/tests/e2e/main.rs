@@ -9,3 +9,4 @@ mod execution;
 mod hostile_frames;
 mod hostile_sockets;
 mod processes;
+mod sight;
