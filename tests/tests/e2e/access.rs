@@ -140,8 +140,13 @@ async fn without_a_valid_token_nothing_runs() {
             assert_eq!(answer[2][4]["code"], "UNAUTHORIZED", "{method}: {answer}");
         }
     }
-    // The page, and the client with its retries.
-    assert!(http(daemon.url(), "GET / HTTP/1.1\r\nHost: localhost\r\n").await.starts_with("HTTP/1.1 401"));
+    // The page and the metrics, and the client with its retries.
+    for path in ["/", "/page.js", "/status.json", "/metrics"] {
+        let head = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/html\r\n");
+        assert!(http(daemon.url(), &head).await.starts_with("HTTP/1.1 401"), "{path}");
+        let answer = http(daemon.url(), &format!("{head}Authorization: Bearer {token}\r\n")).await;
+        assert!(answer.starts_with("HTTP/1.1 200") && !answer.contains("alice"), "{path}: {answer}");
+    }
     for options in [options(&removed), RemoteOptions::default()] {
         let error = RemoteExecutor::connect(daemon.url(), options).await.map(|_| ()).map_err(|error| error.code);
         // Without a token the session opens; what is asked of it is refused.
