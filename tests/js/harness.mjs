@@ -11,7 +11,7 @@ import WebSocket from 'ws';
 globalThis.WebSocket ??= WebSocket;
 const { newWebSocketRpcSession } = await import('capnweb');
 
-const BINARY = process.env.CODEMODE_TEST_BIN ?? fileURLToPath(new URL('../../target/debug/codemoded', import.meta.url));
+export const BINARY = process.env.CODEMODE_TEST_BIN ?? fileURLToPath(new URL('../../target/debug/codemoded', import.meta.url));
 
 /** A daemon on a port of its own; `stop` ends it and waits. */
 export async function startDaemon(...options) {
