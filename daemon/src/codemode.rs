@@ -7,7 +7,7 @@ use codemode_adapter::{CodemodeResult, normalize_code, plan_request};
 use codemode_protocol::{
     CancelToken, ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, ResultEncoding,
     capnweb::{Object, Value},
-    wire,
+    text, wire,
 };
 use tokio::{sync::Semaphore, task::spawn_blocking};
 use tracing::Instrument;
@@ -55,7 +55,11 @@ impl<E: Executor> Interface<E> {
         let encoding = request.result_encoding;
         let mut plan = match plan_request(request) {
             Ok(plan) => plan,
-            Err(refusal) => return Ok(result_to_value(CodemodeResult::refused(refusal), encoding)),
+            Err(refusal) => {
+                // It repeats names of the request, which may be as long as a message.
+                let refusal = text::cut(&refusal, self.daemon().limits().error_bytes).into_owned();
+                return Ok(result_to_value(CodemodeResult::refused(refusal), encoding));
+            }
         };
         let id = plan.native.id.get_or_insert_with(|| Uuid::new_v4().to_string()).clone();
         let (native, tools) = (plan.native, plan.tools);

@@ -87,6 +87,11 @@ async fn a_name_that_the_dialect_refuses_is_an_error_of_the_program_and_nothing_
         let more = [("providers", Value::Array(providers)), ("connectors", connectors)];
         assert_eq!(answer(&client, asking("echo", &more), Value::Null).await, request(&[("error", text.into())]));
     }
+    // However long the name is, the text that repeats it is not.
+    let long = Value::Array(vec![provider(&"-".repeat(200_000), &[])]);
+    let told = answer(&client, asking("echo", &[("providers", long)]), Value::Null).await;
+    let told = told.as_object().unwrap().get("error").unwrap().as_str().unwrap().len();
+    assert!(told as u64 <= Limits::default().error_bytes, "{told} bytes");
     assert_eq!(server.seen.borrow().started, 0);
 }
 
