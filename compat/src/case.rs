@@ -44,6 +44,21 @@ pub struct Lent {
     pub outbound: bool,
 }
 
+impl Lent {
+    /// A program that is lent nothing.
+    pub(crate) fn of_code(code: &str) -> Self {
+        Self {
+            code: code.into(),
+            providers: Vec::new(),
+            record: None,
+            connectors: Vec::new(),
+            modules: None,
+            timeout: TIMEOUT_MS,
+            outbound: false,
+        }
+    }
+}
+
 /// A namespace of the program: a provider or a connector.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -100,6 +115,18 @@ pub enum Because {
     NotYet,
 }
 
+impl Because {
+    /// As it is written down.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::ReferenceFails => "reference-fails",
+            Self::Engine => "engine",
+            Self::Contract => "contract",
+            Self::NotYet => "not-yet",
+        }
+    }
+}
+
 impl fmt::Display for Because {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
@@ -154,8 +181,8 @@ macro_rules! groups {
 }
 
 /// The files, in the order of the report.
-const GROUPS: [(&str, &str); 14] = groups! {
-    "model-output" "data" "results" "errors" "tools" "arguments" "binary" "names" "console" "timeouts" "promises" "modules" "globals"
+const GROUPS: [(&str, &str); 15] = groups! {
+    "model-output" "models" "data" "results" "errors" "tools" "arguments" "binary" "names" "console" "timeouts" "promises" "modules" "globals"
     "platform"
 };
 

@@ -5,6 +5,8 @@
 //! workerd. Both make their tools from the same descriptions ([`Behaviour`]). Outcomes are compared whole, as JSON; time
 //! takes no part.
 //!
+//! [`surface`] compares what programs find in their sandbox, member by member.
+//!
 //! The cases are in `cases/`, one file for each group; the reference is in `reference/`, its releases pinned by the lock
 //! file. `cargo xtask compat` installs it and runs everything; see [`suite`].
 
@@ -16,6 +18,7 @@ mod outcome;
 mod reference;
 mod report;
 pub mod suite;
+pub mod surface;
 
 pub use behaviour::Behaviour;
 pub use case::{Because, Case, Expectation, Lent, Provider, catalogue};

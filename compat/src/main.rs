@@ -1,9 +1,12 @@
-//! `codemode-compat [--case ID]... [--column NAME]... [--ours] [--measure]`: runs the catalogue.
+//! `codemode-compat [--case ID]... [--column NAME]... [--measure] [--surface [--update]]`: runs the catalogue.
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a command line tool speaks on its standard streams
 
 use std::process::ExitCode;
 
-use codemode_compat::{Column, suite};
+use codemode_compat::{
+    Column,
+    suite::{self, Surface},
+};
 
 fn main() -> ExitCode {
     codemode_sandbox::run_if_zygote();
@@ -35,9 +38,13 @@ fn options() -> anyhow::Result<suite::Options> {
             "--case" => options.cases.push(value()?),
             "--column" => match value()?.as_str() {
                 "all" => options.columns = Column::ALL.to_vec(),
+                "older" => options.columns = Column::OLDER.to_vec(),
                 name => options.columns.push(Column::named(name)?),
             },
             "--measure" => options.measure = true,
+            "--surface" if options.surface == Surface::WithCases => options.surface = Surface::Alone,
+            "--surface" => {}
+            "--update" => options.surface = Surface::Update,
             unknown => anyhow::bail!("there is no option `{unknown}`"),
         }
     }
@@ -51,5 +58,7 @@ const HELP: &str = "\
 codemode-compat [OPTION...]
 
   --case ID        this case, or those whose ids begin with ID; may be given several times
-  --column NAME    newest (the default), 0.5.1, 0.4.4, 0.3.4 or all; may be given several times
-  --measure        prints the outcomes of each case as a line of JSON and judges nothing";
+  --column NAME    newest (the default), 0.5.1, 0.4.4, 0.3.4, older or all; may be given several times
+  --measure        prints the outcomes of each case as a line of JSON and judges nothing
+  --surface        compares what programs find in their sandbox, and nothing else
+  --update         with --surface: records the reference's surface and the differences anew; reasons stay";

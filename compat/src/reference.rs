@@ -45,6 +45,9 @@ impl Column {
     /// The newest release.
     pub const NEWEST: Self = Self::ALL[0];
 
+    /// The others.
+    pub const OLDER: &'static [Self] = Self::ALL.split_at(1).1;
+
     /// The release that `name` names.
     ///
     /// # Errors
@@ -131,6 +134,15 @@ impl Reference {
         }
     }
 
+    /// The outcome of one execution in an instance of its own, for a case at which the shared one failed: that may have
+    /// ended of something else, as processes do on a machine that is short of memory.
+    ///
+    /// # Errors
+    /// The instance could not be started, or it fails at the case as well.
+    pub async fn run_again(column: Column, lent: &Lent) -> Result<Value> {
+        Self::start(column).await?.run(lent).await
+    }
+
     /// The outcome of one execution in an instance that is thrown away after it: `{"wedged": true}` where there is no
     /// answer in time, `{"died": true}` where the process ended.
     ///
@@ -198,11 +210,11 @@ impl Drop for Processes {
     }
 }
 
-/// Starting Node and bundling take a second, on a busy machine several.
-const START: Duration = Duration::from_secs(60);
+/// Starting Node and bundling take a second, on a busy machine many.
+const START: Duration = Duration::from_secs(240);
 
 /// No case's answer takes so long.
-const ANSWER: Duration = Duration::from_secs(40);
+const ANSWER: Duration = Duration::from_secs(120);
 
 /// How long after a run's timeout a silent reference counts as wedged.
 const WEDGED: Duration = Duration::from_secs(4);

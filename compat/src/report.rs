@@ -47,9 +47,14 @@ impl Report {
         self.failed == 0
     }
 
-    /// How many cases failed, in all columns together.
+    /// How many cases failed, in all columns together, and checks beside them.
     pub fn failed(&self) -> usize {
         self.failed
+    }
+
+    /// Counts a check beside the cases.
+    pub(crate) fn add_check(&mut self, passed: bool) {
+        self.failed += usize::from(!passed);
     }
 
     pub(crate) fn add(&mut self, column: Column, cases: &[Case], verdicts: &[Verdict]) {

@@ -17,6 +17,7 @@ use crate::{
     ours::Ours,
     reference::{Column, Reference},
     report::{self, Fault, Report},
+    surface,
 };
 
 /// What is run.
@@ -30,6 +31,20 @@ pub struct Options {
     pub measure: bool,
     /// The program that makes our sandboxes; this one when absent.
     pub zygote: Option<PathBuf>,
+    /// What is done about the surface.
+    pub surface: Surface,
+}
+
+/// What is done about what programs find in their sandbox.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Surface {
+    /// It is compared behind the cases, when all of them run against the newest release.
+    #[default]
+    WithCases,
+    /// It alone is compared.
+    Alone,
+    /// It is recorded anew.
+    Update,
 }
 
 /// The outcomes of a case on our side.
@@ -43,6 +58,16 @@ struct Outcomes {
 /// # Errors
 /// A side could not be started or ended on the way, or there is no such case.
 pub async fn run(options: &Options) -> Result<Report> {
+    let mut report = if options.surface == Surface::WithCases { run_cases(options).await? } else { Report::default() };
+    let whole = options.cases.is_empty() && options.columns.contains(&Column::NEWEST) && !options.measure;
+    if whole || options.surface != Surface::WithCases {
+        let good = surface::run(options.zygote.clone(), options.surface == Surface::Update).await?;
+        report.add_check(good);
+    }
+    Ok(report)
+}
+
+async fn run_cases(options: &Options) -> Result<Report> {
     let cases = catalogue()?;
     let chosen = |case: &Case| options.cases.is_empty() || options.cases.iter().any(|id| case.id.starts_with(id));
     let cases: Vec<Case> = cases.into_iter().filter(chosen).collect();
@@ -83,7 +108,14 @@ async fn references(column: Column, cases: &[Case]) -> Result<Vec<Option<Value>>
         anyhow::Ok(if !asked(case) || case.disposable {
             None
         } else {
-            Some(shared.run(&case.lent).await.with_context(|| format!("case `{}`", case.id))?)
+            Some(match shared.run(&case.lent).await {
+                Ok(outcome) => outcome,
+                Err(failure) => {
+                    println!("case `{}` is asked again alone: {failure:#}", case.id);
+                    let again = Reference::run_again(column, &case.lent).await;
+                    again.with_context(|| format!("case `{}`", case.id))?
+                }
+            })
         })
     };
     let mut outcomes: Vec<_> = stream::iter(cases).map(ask).buffered(AT_ONCE).try_collect().await?;
