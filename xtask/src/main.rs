@@ -52,12 +52,12 @@ fn run(arguments: &[String]) -> Result<()> {
 const HELP: &str = "\
 cargo xtask COMMAND
 
-  test                    what CI runs: tidy, formatting, lints, tests, documentation, the JavaScript client
-  full                    test, and what takes long: fuzzing for a while, benchmark builds, the dependency audit
+  test                    what CI runs: tidy, formatting, lints, tests, documentation, the JavaScript client, compatibility
+  full                    test, and what takes long: older releases, fuzzing for a while, benchmark builds, the dependency audit
   tidy                    the repository's own rules
   bench [--quick] [--only ours|peers]
                           our figures beside those of our peers, in turn on this machine
-  compat [--case ID] [--column newest|0.5.1|0.4.4|0.3.4|all] [--measure]
+  compat [--case ID] [--column newest|0.5.1|0.4.4|0.3.4|older|all] [--measure] [--surface [--update]]
                           the catalogue through us and through releases of the dialect's own executor
   fuzz [--seconds N] [TARGET...]
                           cargo-fuzz where it can run, else the seeded drivers for longer";

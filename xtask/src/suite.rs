@@ -13,7 +13,7 @@ use crate::{
 
 /// Everything is built in one profile and one target folder: `build` makes the binary and the test executables with
 /// the same features, so that `tests` compiles nothing again.
-const TEST: [Step; 10] = [
+const TEST: [Step; 11] = [
     Step { name: "tidy", run: tidy::run },
     Step { name: "formatting", run: formatting },
     Step { name: "lints", run: lints },
@@ -24,11 +24,12 @@ const TEST: [Step; 10] = [
     Step { name: "figures under load", run: figures },
     Step { name: "documentation", run: documentation },
     Step { name: "JavaScript client", run: javascript_client },
+    Step { name: "compatibility", run: compat::newest },
 ];
 
 const LONG: [Step; 5] = [
     Step { name: "two minutes of chaos", run: chaos },
-    Step { name: "compatibility, all columns", run: compat::all },
+    Step { name: "older releases", run: compat::older },
     Step { name: "fuzzing", run: fuzz::smoke },
     Step { name: "benchmark builds", run: bench::build },
     Step { name: "dependency audit", run: dependency_audit },
@@ -51,8 +52,8 @@ fn lints(repository: &Repository) -> Result<()> {
     process::run(repository.cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
 }
 
-/// Every package of the repository but the benchmark's peers and the releases of the reference, which are large and of no use
-/// to these steps.
+/// Every package of the repository but the benchmark's peers and the releases of the reference, which are large: who needs
+/// them installs them.
 fn node_packages(repository: &Repository) -> Result<()> {
     for folder in repository.files()?.iter().filter_map(|file| file.strip_suffix("/package-lock.json")) {
         if ![bench::FOLDER, compat::FOLDER].contains(&folder) {
