@@ -2,7 +2,7 @@
 
 use std::{io, sync::Arc};
 
-use codemode_daemon::{Config, STRANGERS, Sight};
+use codemode_daemon::{Config, MOST_REQUESTS_AT_ONCE, STRANGERS, Sight};
 use codemode_protocol::Limits;
 use codemode_sandbox::{PoolExecutor, PoolOptions, machine_memory};
 use sd_notify::NotifyState;
@@ -28,7 +28,8 @@ pub(crate) async fn run(settings: Settings) -> Result<Status, Failure> {
     let max_connections = Config::default().max_connections;
     let strangers = if settings.tokens.value.is_some() { STRANGERS } else { 0 };
     let wanted = usize::try_from(settings.max_sessions.value).unwrap_or(usize::MAX);
-    let max_sessions = fitting_sessions(&limits, max_connections + strangers, wanted)?;
+    let requests = if settings.outbound_allow.value.is_empty() { 0 } else { MOST_REQUESTS_AT_ONCE };
+    let max_sessions = fitting_sessions(&limits, max_connections + strangers + requests, wanted)?;
     let mut config = config(&settings, limits.clone());
     access.apply(&mut config);
     config.check_listen_address(settings.listen.value).map_err(|error| Failure::usage(error.to_string()))?;
@@ -39,12 +40,14 @@ pub(crate) async fn run(settings: Settings) -> Result<Status, Failure> {
         .map_err(|error| Failure::infrastructure(format!("the address {listen} cannot be listened on: {error}")))?;
     let addr = listener.local_addr().map_err(|error| Failure::infrastructure(format!("the listener: {error}")))?;
     let sight = Arc::new(Sight::new());
+    let outbound = settings.outbound().map_err(|error| Failure::infrastructure(error.to_string()))?;
     let options = PoolOptions {
         limits,
         tenant: settings.tenant(),
         node: Some(settings.node.value.clone()),
         require_confinement: settings.require_confinement.value,
         observer: Some(sight.clone()),
+        outbound: outbound.map(|client| Arc::new(client) as _),
         ..PoolOptions::default()
     };
     let pool = PoolExecutor::new(options).await.map_err(|error| Failure::infrastructure(error.to_string()))?;
@@ -144,7 +147,7 @@ fn fitting_sessions(limits: &Limits, connections: usize, wanted: usize) -> Resul
 }
 
 /// Descriptors that are not sessions': those of the children that run or are warm, of connections before they are
-/// sessions that somebody is known to have, and of the process itself.
+/// sessions that somebody is known to have, of outbound requests, and of the process itself.
 fn other_descriptors(limits: &Limits, connections: usize) -> u64 {
     let children = limits.max_concurrent.saturating_add(limits.warm_children);
     children.saturating_mul(CHILD_DESCRIPTORS).saturating_add(connections as u64).saturating_add(OWN_DESCRIPTORS)

@@ -7,8 +7,10 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
     process::Stdio,
+    thread,
 };
 
+use codemode_protocol::text;
 use support::{Daemon, Owned, codemoded, ended};
 
 #[test]
@@ -24,6 +26,67 @@ fn exactly_one_line_is_printed_and_a_signal_is_a_clean_stop() {
         let (status, rest) = daemon.stop(signal);
         assert_eq!((status.code(), rest.as_str()), (Some(0), ""));
     }
+}
+
+/// Serves `/hello`, and redirects to it, to `elsewhere` and to itself, a connection for each request.
+fn site(elsewhere: String) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let origin = format!("http://{}", listener.local_addr().unwrap());
+    // Ends with the process.
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = BufReader::new(stream.unwrap());
+            let mut line = String::new();
+            stream.read_line(&mut line).unwrap();
+            let mut rest = String::new();
+            while stream.read_line(&mut rest).unwrap() > 2 {}
+            let moved = |to: &str| format!("HTTP/1.1 302 Found\r\nlocation: {to}\r\ncontent-length: 0\r\n\r\n");
+            let answer = match line.split(' ').nth(1) {
+                Some("/hello") => "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello".to_owned(),
+                Some("/in") => moved("/hello"),
+                Some("/out") => moved(&elsewhere),
+                _ => moved("/loop"),
+            };
+            stream.get_mut().write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    origin
+}
+
+#[test]
+fn programs_reach_the_origins_that_the_operator_lists_and_no_others() {
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap();
+    closed.set_nonblocking(true).unwrap();
+    let elsewhere = format!("http://{}/", closed.local_addr().unwrap());
+    let open = site(elsewhere.clone());
+    let program = format!(
+        "async () => {{
+            const say = (url) => fetch(url).then((got) => got.text(), (error) => `${{error instanceof TypeError}} ${{error.message}}`);
+            const urls = ['{open}/hello', '{open}/in', '{open}/out', '{open}/loop', '{elsewhere}', 'data:,x', 'file:///etc/passwd'];
+            return await Promise.all(urls.map(say));
+        }}"
+    );
+    let told = |daemon: &Daemon| -> Vec<String> {
+        let ended = ended(&["run", "-", "--url", &daemon.url], &program);
+        assert_eq!(ended.code, Some(0), "{}", ended.err);
+        serde_json::from_str(&ended.out).unwrap()
+    };
+    let get = |url: &str, rule| format!("true {}", text::outbound_refused(&format!("GET {url}"), rule));
+    let refused = get(&elsewhere, text::OUTBOUND_NOT_LISTED);
+    let file = "true Fetch API cannot load: file:///etc/passwd".to_owned();
+    let daemon = Daemon::start(&["--warm", "1", "--outbound-allow", &format!("https://api.example.com,{open}")]);
+    let looped = "true The server redirected more than 20 times.".to_owned();
+    let hello = "hello".to_owned();
+    let x = "x".to_owned();
+    let expected = [hello.clone(), hello, refused.clone(), looped, refused, x.clone(), file.clone()];
+    assert_eq!(told(&daemon), expected);
+    let none = format!("true {}", text::NETWORK_OFF);
+    let expected = [none.clone(), none.clone(), none.clone(), none.clone(), none, x, file];
+    assert_eq!(told(&Daemon::start(&["--warm", "1"])), expected, "nothing is listed");
+    assert!(closed.accept().is_err(), "nobody came");
+    let wrong = ended(&["config", "--outbound-allow", "https://example.com/path"], "");
+    assert_eq!(wrong.code, Some(2));
+    assert!(wrong.err.contains("--outbound-allow") && wrong.err.contains("no path"), "{}", wrong.err);
 }
 
 #[test]

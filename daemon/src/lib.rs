@@ -44,6 +44,7 @@ mod guard;
 mod http;
 mod interface;
 mod lease;
+mod outbound;
 mod payloads;
 mod places;
 mod session;
@@ -61,6 +62,9 @@ use crate::{daemon::Daemon, places::Places};
 pub use crate::{
     gate::STRANGERS,
     guard::{HostName, Origin},
+    outbound::{
+        MOST_REQUESTS_AT_ONCE, OutboundClient, OutboundError, OutboundOptions, OutboundOrigin, Resolver, SystemResolver,
+    },
     sight::Sight,
     tls::{Tls, TlsError},
     tokens::{TokenList, Tokens, TokensError, token_line},

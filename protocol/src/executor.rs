@@ -135,10 +135,17 @@ impl Host {
     }
 }
 
-/// Performs the program's outbound requests in the caller's process (PROTOCOL.md, "Interface").
+/// Performs the program's outbound requests: in the caller's process, or by the executor's own policy (PROTOCOL.md,
+/// "Interface").
 pub trait Outbound: Send + Sync + 'static {
     /// Performs one request. An error is the text of the `TypeError` that the program's `fetch` rejects with.
     fn fetch(&self, request: OutboundRequest) -> BoxFuture<'static, Result<OutboundResponse, String>>;
+}
+
+impl fmt::Debug for dyn Outbound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Outbound")
+    }
 }
 
 /// A request of the program's `fetch`.

@@ -230,6 +230,53 @@ pub fn outbound_too_large(part: &str, request: &str, size: u64, bound: u64) -> S
     format!("The {part} of {request} takes {size} bytes; the bound is {bound} bytes. Send or ask for less at once.")
 }
 
+/// A response body that goes on beyond its bound. `request` is its method and address.
+pub fn outbound_endless(request: &str, bound: u64) -> String {
+    format!("The response body of {request} goes on beyond its bound, which is {bound} bytes. Ask for less at once.")
+}
+
+/// A request that the operator's policy forbids. `request` is its method and address, `rule` one of `OUTBOUND_…`.
+pub fn outbound_refused(request: &str, rule: &str) -> String {
+    format!("{request} is not allowed: {rule}")
+}
+
+/// The rule on origins.
+pub const OUTBOUND_NOT_LISTED: &str =
+    "the operator of this executor has not listed its origin. Go on without it, or ask the operator.";
+
+/// The rule on addresses.
+pub const OUTBOUND_NOT_PUBLIC: &str = "its host stands for no address of the open internet, and others (loopback, private, \
+     link-local and the like) are closed unless the operator lists them.";
+
+/// The rule on user names and passwords in addresses.
+pub const OUTBOUND_CREDENTIALS: &str = "its address has a user name or a password. Send them in a header.";
+
+/// The rule on schemes.
+pub const OUTBOUND_NO_URL: &str = "its address is no http or https URL.";
+
+/// The rule on methods.
+pub const OUTBOUND_METHOD: &str = "its method is none that fetch has.";
+
+/// The rule on headers.
+pub const OUTBOUND_HEADER: &str = "one of its headers cannot be sent.";
+
+/// A request that was allowed and got no response. `request` is its method and address, `what` one of `OUTBOUND_FAILED_…`.
+pub fn outbound_failed(request: &str, what: &str) -> String {
+    format!("{request} failed: {what}")
+}
+
+/// The resolver knows no such host, or did not answer.
+pub const OUTBOUND_FAILED_HOST: &str = "its host was not found";
+
+/// No server took the connection, or the secure one was not agreed on.
+pub const OUTBOUND_FAILED_CONNECT: &str = "no connection could be made, or its certificate is not trusted";
+
+/// The server broke the connection off or does not speak HTTP.
+pub const OUTBOUND_FAILED_RESPONSE: &str = "the server gave no complete HTTP response";
+
+/// The response body is shorter than announced.
+pub const OUTBOUND_FAILED_BODY: &str = "the response body broke off";
+
 /// An answer of the host that is no response. `request` is its method and address.
 pub fn malformed_response(request: &str, rule: &str) -> String {
     format!("The host answered {request} with something that is no response: {rule}")

@@ -177,7 +177,7 @@ impl FrameBounds {
             call: 4 + 4 + TOOL_NAME_BYTES + 4 + TOOL_NAME_BYTES + 4 + spec.arguments_bytes,
             fetch: match spec.outbound {
                 OutboundSpec::Blocked => 0,
-                OutboundSpec::Host => 64 + HEAD_BYTES + spec.outbound_bytes,
+                OutboundSpec::Host | OutboundSpec::Executor => 64 + HEAD_BYTES + spec.outbound_bytes,
             },
             done: result.saturating_add(4 * (u64::from(spec.error_bytes) + MARKER_BYTES) + 128),
         }

@@ -1,5 +1,8 @@
 //! How settings bear on each other, and the contract's bounds that follow from them.
 
+use std::time::Duration;
+
+use codemode_daemon::{OutboundClient, OutboundError, OutboundOptions};
 use codemode_protocol::Limits;
 use codemode_sandbox::TenantCeilings;
 
@@ -28,6 +31,22 @@ impl Settings {
         within(("memory-default", &mut self.memory_default), ("memory-max", &self.memory_max), show_size)?;
         within(("stack-default", &mut self.stack_default), ("stack-max", &self.stack_max), show_size)?;
         within(("max-module", &mut self.max_module), ("max-modules", &self.max_modules), show_size)
+    }
+
+    /// What performs the requests of programs that leave them to this daemon; none when no origin is listed.
+    ///
+    /// # Errors
+    /// The client cannot be made.
+    pub(crate) fn outbound(&self) -> Result<Option<OutboundClient>, OutboundError> {
+        if self.outbound_allow.value.is_empty() {
+            return Ok(None);
+        }
+        let options = OutboundOptions {
+            body_bytes: self.outbound_body.value,
+            timeout: Duration::from_millis(self.host_call_timeout.value),
+            ..OutboundOptions::new(self.outbound_allow.value.clone())
+        };
+        OutboundClient::new(options).map(Some)
     }
 
     /// What each tenant may have of the pool.

@@ -6,7 +6,7 @@
 
 use std::{net::SocketAddr, path::PathBuf, str::FromStr};
 
-use codemode_daemon::{HostName, Origin};
+use codemode_daemon::{HostName, Origin, OutboundOrigin};
 use codemode_protocol::{LEAST_MEMORY_BYTES, LEAST_STACK_BYTES, LOCAL_NODE, Limits};
 use codemode_sandbox::Level;
 
@@ -195,6 +195,9 @@ settings! {
         call_arguments "call-arguments": u64 as Size { least: 1, most: 64 << 20 } => limits().call_arguments_bytes;
         /// Answer of one call of a tool
         call_result "call-result": u64 as Size { least: 1, most: 64 << 20 } => limits().call_result_bytes;
+        /// Origins that `fetch` reaches when a request leaves it to this daemon, such as https://api.example.com; an address
+        /// that is not public must be listed itself, such as http://127.0.0.1:8080
+        outbound_allow "outbound-allow": Vec<OutboundOrigin> as List { value_name: "ORIGIN", read: OutboundOrigin::from_str } => Vec::new(), "none";
         /// Body of one request of `fetch`, and of its response
         outbound_body "outbound-body": u64 as Size { least: 0, most: 64 << 20 } => limits().outbound_body_bytes;
     }

@@ -67,6 +67,8 @@ pub(crate) enum OutboundSpec {
     Blocked,
     /// To the host; waiting for it is a host wait.
     Host,
+    /// To the pool's own client; the run clock goes on meanwhile.
+    Executor,
 }
 
 /// Bounds of the console.
@@ -187,7 +189,7 @@ pub(super) fn write_spec(out: &mut Writer, spec: &RunSpec) {
     out.u8(u8::from(spec.count_host_waits));
     out.u8(u8::from(spec.drop_functions));
     out.optional_text(spec.retain.as_deref());
-    out.u8(u8::from(spec.outbound == OutboundSpec::Host));
+    out.u8(outbound_code(spec.outbound));
     out.u64(spec.outbound_bytes);
     out.u32(spec.calls_in_flight);
     out.u64(spec.arguments_bytes);
@@ -249,9 +251,9 @@ pub(super) fn write_invoke(out: &mut Writer, spec: &InvokeSpec) {
     for number in [spec.timeout_ms, spec.cpu_ms, spec.max_wall_ms, spec.escaped_units] {
         out.u64(number);
     }
-    for flag in [spec.count_host_waits, spec.drop_functions, spec.outbound == OutboundSpec::Host] {
-        out.u8(u8::from(flag));
-    }
+    out.u8(u8::from(spec.count_host_waits));
+    out.u8(u8::from(spec.drop_functions));
+    out.u8(outbound_code(spec.outbound));
 }
 
 pub(super) fn read_invoke(input: &mut Reader<'_>) -> Result<InvokeSpec, FrameError> {
@@ -270,6 +272,19 @@ pub(super) fn read_invoke(input: &mut Reader<'_>) -> Result<InvokeSpec, FrameErr
     })
 }
 
+fn outbound_code(outbound: OutboundSpec) -> u8 {
+    match outbound {
+        OutboundSpec::Blocked => 0,
+        OutboundSpec::Host => 1,
+        OutboundSpec::Executor => 2,
+    }
+}
+
 fn read_outbound(input: &mut Reader<'_>) -> Result<OutboundSpec, FrameError> {
-    Ok(if input.bool()? { OutboundSpec::Host } else { OutboundSpec::Blocked })
+    match input.u8()? {
+        0 => Ok(OutboundSpec::Blocked),
+        1 => Ok(OutboundSpec::Host),
+        2 => Ok(OutboundSpec::Executor),
+        _ => Err(FrameError::BadField),
+    }
 }

@@ -56,7 +56,7 @@ fn frames_to_child() -> Vec<ToChild> {
             max_wall_ms: 4,
             count_host_waits: true,
             drop_functions: false,
-            outbound: OutboundSpec::Host,
+            outbound: OutboundSpec::Executor,
             escaped_units: 5,
         })),
         ToChild::FetchReply { call: 2, outcome: Err("no".into()) },

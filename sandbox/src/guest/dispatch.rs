@@ -107,6 +107,11 @@ impl Calls {
         !self.unanswered.borrow().is_empty()
     }
 
+    /// Whether one of those answers is a response.
+    pub(super) fn awaits_response(&self) -> bool {
+        self.unanswered.borrow().values().any(|settle| settle.token != 0)
+    }
+
     /// Sends what waits at the bound, because the program ended and its calls are to be started all the same.
     pub(super) fn flush(&self, state: &State) {
         let queue = self.queue.take();

@@ -32,6 +32,11 @@ impl Outbound {
         self.mode.set(mode);
         self.body_bytes.set(body_bytes);
     }
+
+    /// Whether requests are performed by the pool's own client.
+    pub(super) fn is_executors(&self) -> bool {
+        self.mode.get() == OutboundSpec::Executor
+    }
 }
 
 /// The function that `fetch` calls: `(method, url, [[name, value]…], bytes | null, register)`. `register` is called

@@ -14,20 +14,28 @@ use codemode_protocol::{CallAddress, CancelSource, Host, HostCall, HostCallError
 use futures_util::{FutureExt, future::BoxFuture};
 use tokio::{
     runtime::Handle,
-    sync::{Notify, mpsc},
+    sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc},
 };
 
 use super::{
     conversation::{Call, What, weight},
     fetching::Fetching,
 };
-use crate::frame::ToChild;
+use crate::frame::{OutboundSpec, ToChild};
 
 /// A call's answer, as the child is told it.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) id: u32,
     pub(super) frame: ToChild,
+    /// Held until the answer is on its way to the child.
+    pub(super) _permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Answer {
+    fn new(id: u32, frame: ToChild) -> Self {
+        Self { id, frame, _permit: None }
+    }
 }
 
 /// See the module.
@@ -36,11 +44,24 @@ pub(super) struct Calls {
     runtime: Handle,
     bounds: CallBounds,
     /// Of the calls without an answer. A source that is dropped cancels nothing.
-    sources: HashMap<u32, CancelSource>,
+    sources: HashMap<u32, Source>,
     answers: mpsc::UnboundedSender<Answer>,
     answered: mpsc::UnboundedReceiver<Answer>,
     load: Arc<Load>,
+    /// Present when the pool's own client performs the requests: their turns.
+    own_requests: Option<Arc<Semaphore>>,
 }
+
+/// How a call is told that its answer is of no use any more.
+#[derive(Debug)]
+struct Source {
+    cancel: CancelSource,
+    is_request: bool,
+}
+
+/// Requests of one run that the pool's own client performs at once; further ones wait. It bounds what their responses
+/// take before the child has them.
+const OWN_REQUESTS: usize = 6;
 
 /// What the calls that the host has not answered yet hold, about.
 #[derive(Debug, Default)]
@@ -106,9 +127,12 @@ impl CallBounds {
 }
 
 impl Calls {
-    pub(super) fn new(host: Host, runtime: Handle, bounds: CallBounds) -> Self {
+    /// `outbound` says whose function the host's outbound function is.
+    pub(super) fn new(host: Host, runtime: Handle, bounds: CallBounds, outbound: OutboundSpec) -> Self {
         let (answers, answered) = mpsc::unbounded_channel();
-        Self { host, runtime, bounds, sources: HashMap::new(), answers, answered, load: Arc::default() }
+        let own_requests = (outbound == OutboundSpec::Executor).then(|| Arc::new(Semaphore::new(OWN_REQUESTS)));
+        let (sources, load) = (HashMap::new(), Arc::default());
+        Self { host, runtime, bounds, sources, answers, answered, load, own_requests }
     }
 
     /// What the calls that are under way hold.
@@ -124,7 +148,7 @@ impl Calls {
             What::Tool { provider, tool, args_json } => {
                 let Some(dispatch) = &self.host.dispatch else {
                     let outcome = Err(text::tool_not_found(&tool));
-                    return self.answer(Answer { id, frame: ToChild::Reply { call: id, outcome } });
+                    return self.answer(Answer::new(id, ToChild::Reply { call: id, outcome }));
                 };
                 let source = CancelSource::new();
                 let address = CallAddress::of(&provider, &tool, &args_json);
@@ -133,7 +157,7 @@ impl Calls {
                 let future = catch_unwind(AssertUnwindSafe(|| dispatch.call(host_call)));
                 let (cancel, answers) = (source.clone(), self.answers.clone());
                 let task = Task { id, address, bounds: self.bounds, cancel, answers, share: Some(share) };
-                self.sources.insert(id, source);
+                self.sources.insert(id, Source { cancel: source, is_request: false });
                 match future {
                     Ok(future) => drop(self.runtime.spawn(task.run(future))),
                     Err(_) => task.answer(Err(HostCallError::new(task.panicked()))),
@@ -142,11 +166,13 @@ impl Calls {
             What::Fetch(request) => {
                 let Some(outbound) = &self.host.outbound else {
                     let outcome = Err(text::NETWORK_OFF.to_owned());
-                    return self.answer(Answer { id, frame: ToChild::FetchReply { call: id, outcome } });
+                    return self.answer(Answer::new(id, ToChild::FetchReply { call: id, outcome }));
                 };
                 let source = CancelSource::new();
-                let fetching = Fetching::new(id, &request, self.bounds, source.token(), self.answers.clone(), share);
-                self.sources.insert(id, source);
+                let turns = self.own_requests.clone();
+                let fetching =
+                    Fetching::new(id, &request, self.bounds, source.token(), self.answers.clone(), share, turns);
+                self.sources.insert(id, Source { cancel: source, is_request: true });
                 match catch_unwind(AssertUnwindSafe(|| outbound.fetch(request))) {
                     Ok(future) => drop(self.runtime.spawn(fetching.run(future))),
                     Err(_) => fetching.panicked(),
@@ -158,11 +184,11 @@ impl Calls {
     /// Gives a request up, which answers it.
     pub(super) fn abort(&mut self, id: u32) {
         match self.sources.remove(&id) {
-            Some(source) => source.cancel(),
+            Some(source) => source.cancel.cancel(),
             // It was not started yet.
             None => {
                 let outcome = Err(text::REQUEST_GIVEN_UP.to_owned());
-                self.answer(Answer { id, frame: ToChild::FetchReply { call: id, outcome } });
+                self.answer(Answer::new(id, ToChild::FetchReply { call: id, outcome }));
             }
         }
     }
@@ -184,10 +210,18 @@ impl Calls {
         }
     }
 
+    /// The program ended by itself, so that its tools go on, and requests that the caller performs; the pool's own
+    /// client works for nobody any more.
+    pub(super) fn end_own_requests(&self) {
+        if self.own_requests.is_some() {
+            self.sources.values().filter(|source| source.is_request).for_each(|source| source.cancel.cancel());
+        }
+    }
+
     /// Tells every tool that is at work that its answer is of no use any more.
     pub(super) fn cancel(&mut self) {
         for (_, source) in self.sources.drain() {
-            source.cancel();
+            source.cancel.cancel();
         }
     }
 }
@@ -233,7 +267,7 @@ impl Task {
             Err(error) => Err(error.message),
         };
         // A run that has ended discards the answer.
-        let _ = self.answers.send(Answer { id: self.id, frame: ToChild::Reply { call: self.id, outcome } });
+        let _ = self.answers.send(Answer::new(self.id, ToChild::Reply { call: self.id, outcome }));
     }
 
     fn panicked(&self) -> String {

@@ -9,7 +9,7 @@ use std::{
 
 use codemode_protocol::{LogLine, OutboundRequest, text};
 
-use crate::frame::{DoneFrame, FrameError, FromChild, LogBounds, RunSpec};
+use crate::frame::{DoneFrame, FrameError, FromChild, LogBounds, OutboundSpec, RunSpec};
 
 /// What follows from a frame.
 #[derive(Debug, PartialEq)]
@@ -87,6 +87,9 @@ pub(super) struct Conversation {
     ready: bool,
     last_call: u32,
     open: HashSet<u32>,
+    /// Requests among them that the pool's own client performs.
+    own: HashSet<u32>,
+    performs_requests: bool,
     replies: u32,
     in_flight: usize,
     held: VecDeque<Call>,
@@ -104,6 +107,8 @@ impl Conversation {
             ready: false,
             last_call: 0,
             open: HashSet::new(),
+            own: HashSet::new(),
+            performs_requests: spec.outbound == OutboundSpec::Executor,
             replies: 0,
             in_flight: spec.calls_in_flight as usize,
             held: VecDeque::new(),
@@ -148,6 +153,7 @@ impl Conversation {
     /// A call's answer goes to the child. [`Conversation::next_held`] has the call that may take its place in flight.
     pub(super) fn answer(&mut self, id: u32) {
         if self.open.remove(&id) {
+            self.own.remove(&id);
             self.replies += 1;
         }
     }
@@ -160,6 +166,11 @@ impl Conversation {
     /// The program has ended by itself: what it had called before that starts all the same.
     pub(super) fn all_held(&mut self) -> impl Iterator<Item = Call> {
         std::iter::from_fn(|| self.release())
+    }
+
+    /// Whether only the caller can answer what is open.
+    pub(super) fn waits_for_the_caller(&self) -> bool {
+        self.own.is_empty()
     }
 
     /// Host calls that were started.
@@ -189,6 +200,7 @@ impl Conversation {
     fn waiting(&self, answered: u32) -> Result<Heard, Violation> {
         match answered.cmp(&self.replies) {
             Ordering::Less => Ok(Heard::Nothing),
+            Ordering::Equal if !self.own.is_empty() => Ok(Heard::Nothing),
             Ordering::Equal if !self.open.is_empty() => Ok(Heard::Waiting),
             Ordering::Equal | Ordering::Greater => Err(Violation::Order),
         }
@@ -201,7 +213,7 @@ impl Conversation {
         }
         self.last_call = expected;
         if self.open.len() < self.in_flight {
-            self.open.insert(call.id);
+            self.begin(&call);
             return Ok(Heard::Call(call));
         }
         self.held_bytes += weight(&call);
@@ -229,8 +241,15 @@ impl Conversation {
     fn release(&mut self) -> Option<Call> {
         let call = self.held.pop_front()?;
         self.held_bytes -= weight(&call);
-        self.open.insert(call.id);
+        self.begin(&call);
         Some(call)
+    }
+
+    fn begin(&mut self, call: &Call) {
+        self.open.insert(call.id);
+        if self.performs_requests && matches!(call.what, What::Fetch(_)) {
+            self.own.insert(call.id);
+        }
     }
 }
 

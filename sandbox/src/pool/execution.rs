@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use codemode_protocol::{
     AcquireOptions, Encoded, ErrorCode, Event, ExecuteRequest, ExecutorError, HANDLE_TAG, Host, InvokeOptions, Lease,
-    Limits, OutboundMode, Outcome, RefusedBy, RunBounds, capnweb::Value, text,
+    Limits, Outbound, OutboundMode, Outcome, RefusedBy, RunBounds, capnweb::Value, text,
 };
 use futures_util::FutureExt;
 use tokio::runtime::Handle;
@@ -16,10 +16,10 @@ use super::{
     retained::{self, Parked},
     run::Prepared,
     shared::{Child, Leased, Shared},
-    specify::{escaped_units, outbound, specify},
+    specify::{escaped_units, specify},
     watchdog::Watchdog,
 };
-use crate::frame::InvokeSpec;
+use crate::frame::{InvokeSpec, OutboundSpec};
 
 /// What runs need of their pool. A lease has it too, so that it may outlive the pool's own value, which ends all the same.
 #[derive(Debug)]
@@ -29,6 +29,8 @@ pub(super) struct Pool {
     pub(super) runtime: Handle,
     /// Of requests that bring none of their own.
     pub(super) modules: BTreeMap<String, String>,
+    /// Performs the requests of runs whose mode is the default.
+    pub(super) outbound: Option<Arc<dyn Outbound>>,
 }
 
 /// A run that may be admitted.
@@ -88,18 +90,28 @@ impl Pool {
         }
     }
 
-    fn check(&self, mut request: ExecuteRequest, host: Host) -> Result<Checked, ExecutorError> {
+    fn check(&self, mut request: ExecuteRequest, mut host: Host) -> Result<Checked, ExecutorError> {
         let limits = &self.shared.limits;
         request.validate(limits)?;
-        if request.outbound == OutboundMode::Stub && host.outbound.is_none() {
-            return Err(ExecutorError::invalid("outbound", OUTBOUND_RULE));
-        }
+        let outbound = self.route(request.outbound, &mut host)?;
         let bounds = request.bounds(limits);
         request.modules.get_or_insert_with(|| self.modules.clone());
-        let spec = specify(request, &bounds, limits);
+        let spec = specify(request, &bounds, limits, outbound);
         let (tenant, memory) = (host.caller.tenant.clone(), bounds.memory_bytes);
         let prepared = Box::new(Prepared::new(spec, bounds, host, &self.shared, self.runtime.clone()));
         Ok(Checked { prepared, tenant, memory })
+    }
+
+    /// Where requests go, and makes the host's outbound function the one that performs them.
+    fn route(&self, mode: OutboundMode, host: &mut Host) -> Result<OutboundSpec, ExecutorError> {
+        if mode == OutboundMode::Stub {
+            return match host.outbound {
+                Some(_) => Ok(OutboundSpec::Host),
+                None => Err(ExecutorError::invalid("outbound", OUTBOUND_RULE)),
+            };
+        }
+        host.outbound = self.outbound.clone().filter(|_| mode == OutboundMode::Default);
+        Ok(if host.outbound.is_some() { OutboundSpec::Executor } else { OutboundSpec::Blocked })
     }
 
     async fn run(
@@ -175,14 +187,12 @@ impl Pool {
         execution_id: &str,
         handle_id: &str,
         args_json: &str,
-        host: Host,
+        mut host: Host,
         options: InvokeOptions,
     ) -> Result<Outcome, ExecutorError> {
         let limits = &self.shared.limits;
         options.validate(args_json, limits)?;
-        if options.outbound == OutboundMode::Stub && host.outbound.is_none() {
-            return Err(ExecutorError::invalid("outbound", OUTBOUND_RULE));
-        }
+        let outbound = self.route(options.outbound, &mut host)?;
         let arrived = self.shared.now();
         let (turn, parked) = self.shared.retained.take(execution_id, &host.caller.tenant).await?;
         let Some(function) = function_number(handle_id, &parked) else {
@@ -201,7 +211,7 @@ impl Pool {
             max_wall_ms: bounds.max_wall_ms,
             count_host_waits: options.count_host_waits,
             drop_functions: options.drop_functions,
-            outbound: outbound(options.outbound),
+            outbound,
             escaped_units: escaped_units(options.result_encoding),
         };
         let (prepared, child) = Prepared::call(parked, invoke, bounds, host, &self.shared, self.runtime.clone());

@@ -1,13 +1,13 @@
-//! One request of a program, performed by the caller's function.
+//! One request of a program, performed by the caller's function or the pool's own client.
 
-use std::{panic::AssertUnwindSafe, pin::pin};
+use std::{panic::AssertUnwindSafe, pin::pin, sync::Arc};
 
 use codemode_protocol::{CancelToken, OutboundRequest, OutboundResponse, text};
 use futures_util::{
     FutureExt,
     future::{BoxFuture, Either, select},
 };
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 use super::calls::{Answer, CallBounds, Share};
 use crate::frame::{HEAD_BYTES, ToChild};
@@ -23,6 +23,8 @@ pub(super) struct Fetching {
     answers: mpsc::UnboundedSender<Answer>,
     /// Given back with the answer.
     _share: Share,
+    /// Where it waits for its turn, if it has to.
+    turns: Option<Arc<Semaphore>>,
 }
 
 impl Fetching {
@@ -33,29 +35,41 @@ impl Fetching {
         cancel: CancelToken,
         answers: mpsc::UnboundedSender<Answer>,
         share: Share,
+        turns: Option<Arc<Semaphore>>,
     ) -> Self {
         let address = text::cut(&format!("{} {}", request.method, request.url), ADDRESS_BYTES).into_owned();
-        Self { id, address, bounds, cancel, answers, _share: share }
+        Self { id, address, bounds, cancel, answers, _share: share, turns }
     }
 
     /// Waits for the response. A request that is given up, or takes too long, is dropped, which cancels it.
     pub(super) async fn run(self, future: BoxFuture<'static, Result<OutboundResponse, String>>) {
-        let performed = tokio::time::timeout(self.bounds.timeout, AssertUnwindSafe(future).catch_unwind());
+        let turns = self.turns.clone();
+        let in_turn = async move {
+            let permit = match turns {
+                // Nobody closes it; then the request would go without a turn.
+                Some(turns) => turns.acquire_owned().await.ok(),
+                None => None,
+            };
+            (future.await, permit)
+        };
+        let performed = tokio::time::timeout(self.bounds.timeout, AssertUnwindSafe(in_turn).catch_unwind());
         let cancel = self.cancel.clone();
         match select(pin!(performed), pin!(cancel.cancelled())).await {
-            Either::Left((Ok(Ok(outcome)), _)) => self.answer(outcome.and_then(|response| self.check(response))),
+            Either::Left((Ok(Ok((outcome, permit))), _)) => {
+                self.answer(outcome.and_then(|response| self.check(response)), permit);
+            }
             Either::Left((Ok(Err(_)), _)) => self.panicked(),
             Either::Left((Err(_), _)) => {
                 let bound = u64::try_from(self.bounds.timeout.as_millis()).unwrap_or(u64::MAX);
-                self.answer(Err(text::host_call_timed_out(&self.address, bound)));
+                self.answer(Err(text::host_call_timed_out(&self.address, bound)), None);
             }
-            Either::Right(_) => self.answer(Err(text::REQUEST_GIVEN_UP.to_owned())),
+            Either::Right(_) => self.answer(Err(text::REQUEST_GIVEN_UP.to_owned()), None),
         }
     }
 
-    /// The caller's function panicked.
+    /// What performs requests panicked.
     pub(super) fn panicked(&self) {
-        self.answer(Err(text::outbound_panicked(&self.address)));
+        self.answer(Err(text::outbound_panicked(&self.address)), None);
     }
 
     fn check(&self, response: OutboundResponse) -> Result<OutboundResponse, String> {
@@ -75,10 +89,14 @@ impl Fetching {
         Ok(response)
     }
 
-    fn answer(&self, outcome: Result<OutboundResponse, String>) {
+    fn answer(&self, outcome: Result<OutboundResponse, String>, permit: Option<OwnedSemaphorePermit>) {
         let outcome = outcome.map_err(|message| text::cut(&message, MESSAGE_BYTES).into_owned());
         // A run that has ended discards the answer.
-        let _ = self.answers.send(Answer { id: self.id, frame: ToChild::FetchReply { call: self.id, outcome } });
+        let _ = self.answers.send(Answer {
+            id: self.id,
+            frame: ToChild::FetchReply { call: self.id, outcome },
+            _permit: permit,
+        });
     }
 }
 

@@ -95,7 +95,7 @@ impl PoolExecutor {
         };
         let watchdog = Watchdog::start(shared.epoch, grace, Box::new(renice)).map_err(PoolError::Thread)?;
         let (events, mut first) = mpsc::unbounded_channel();
-        let modules = options.modules.clone();
+        let (modules, outbound) = (options.modules.clone(), options.outbound.clone());
         let keeper = Keeper::start(options, events).map_err(PoolError::Thread)?;
         shared.take_zygote_wish();
         keeper.want_zygote();
@@ -111,7 +111,7 @@ impl PoolExecutor {
             supply::direct(directed, keeper, first, zygote).await;
             ending.send_replace(true);
         });
-        Ok(Self { pool: Arc::new(Pool { shared, watchdog, runtime, modules }), ended })
+        Ok(Self { pool: Arc::new(Pool { shared, watchdog, runtime, modules, outbound }), ended })
     }
 
     /// The bounds that this pool applies, that on memory as it is on this machine.

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, io, path::PathBuf, sync::Arc};
 
 #[cfg(doc)]
 use codemode_protocol::LOCAL_NODE;
-use codemode_protocol::{Limits, Observer};
+use codemode_protocol::{Limits, Observer, Outbound};
 
 use crate::confinement::{ConfinementReport, Level};
 
@@ -26,6 +26,9 @@ pub struct PoolOptions {
     pub require_confinement: Level,
     /// Is told of what happens, for metrics.
     pub observer: Option<Arc<dyn Observer>>,
+    /// Performs the requests of programs whose mode is the default: six of a run at once, and while the run lasts. The
+    /// run clock goes on meanwhile. It alone decides where they may go. Absent: such programs have no network.
+    pub outbound: Option<Arc<dyn Outbound>>,
 }
 
 /// What each tenant may have of a pool; absent means no ceiling of its own. All callers without a tenant are one.

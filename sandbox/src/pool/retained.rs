@@ -259,6 +259,7 @@ mod tests {
 
     use super::*;
     use crate::{
+        frame::OutboundSpec,
         sys::{self, Pidfd},
         zygote::ChildId,
     };
@@ -271,7 +272,7 @@ mod tests {
         let limits = Limits::default();
         let request = ExecuteRequest::new("");
         let bounds = request.bounds(&limits);
-        let spec = super::super::specify::specify(request, &bounds, &limits);
+        let spec = super::super::specify::specify(request, &bounds, &limits, OutboundSpec::Blocked);
         let (since, cpu) = (Instant::now(), child.cpu());
         (
             process,

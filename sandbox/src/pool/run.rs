@@ -57,7 +57,7 @@ impl Prepared {
             conversation: Conversation::new(&spec),
             count_host_waits: spec.count_host_waits,
             bounds,
-            calls: Calls::new(host, runtime.clone(), CallBounds::of(&shared.limits)),
+            calls: Calls::new(host, runtime.clone(), CallBounds::of(&shared.limits), spec.outbound),
             runtime,
             frame: ToChild::Run(Box::new(spec)).encode(),
         }
@@ -79,7 +79,7 @@ impl Prepared {
             conversation: Conversation::resumed(&spec),
             count_host_waits: spec.count_host_waits,
             bounds,
-            calls: Calls::new(host, runtime.clone(), CallBounds::of(&shared.limits)),
+            calls: Calls::new(host, runtime.clone(), CallBounds::of(&shared.limits), spec.outbound),
             runtime,
             frame: ToChild::Invoke(Box::new(invoke)).encode(),
             spec: Some(spec),
@@ -193,6 +193,7 @@ impl Run<'_> {
         self.ended_by_itself = end.is_the_programs_own();
         if self.ended_by_itself {
             self.conversation.all_held().for_each(|call| self.calls.start(call));
+            self.calls.end_own_requests();
         }
         if let End::Crash { how, .. } = end {
             self.shared.observe(PoolEvent::Crashed(how));
@@ -326,8 +327,10 @@ impl Run<'_> {
                 }
             }
             if self.holds_back() {
-                // It waits for the host, although it cannot say so.
-                self.watched.clock().wait(self.shared.now());
+                if self.conversation.waits_for_the_caller() {
+                    // It waits for the host, although it cannot say so.
+                    self.watched.clock().wait(self.shared.now());
+                }
                 self.unread = true;
                 return Ok(None);
             }
@@ -374,6 +377,7 @@ impl Run<'_> {
     }
 
     fn reply(&mut self, answer: Answer) {
+        // An answer's turn is over here; at most one answer is in the outbox beyond its bound.
         self.conversation.answer(answer.id);
         self.watched.clock().resume(self.shared.now());
         let frame = answer.frame.encode();

@@ -1,12 +1,12 @@
 //! A request as its child is told it.
 
-use codemode_protocol::{ExecuteRequest, Limits, OutboundMode, ResultEncoding, RunBounds};
+use codemode_protocol::{ExecuteRequest, Limits, ResultEncoding, RunBounds};
 use uuid::Uuid;
 
 use crate::frame::{LogBounds, OutboundSpec, ProviderSpec, RunSpec};
 
-/// The run of `request` within `bounds`.
-pub(super) fn specify(request: ExecuteRequest, bounds: &RunBounds, limits: &Limits) -> RunSpec {
+/// The run of `request` within `bounds`, whose requests go where `outbound` says.
+pub(super) fn specify(request: ExecuteRequest, bounds: &RunBounds, limits: &Limits, outbound: OutboundSpec) -> RunSpec {
     let narrow = |bound: u64| u32::try_from(bound).unwrap_or(u32::MAX);
     RunSpec {
         code: request.code,
@@ -31,7 +31,7 @@ pub(super) fn specify(request: ExecuteRequest, bounds: &RunBounds, limits: &Limi
         // Kept ones do not vanish.
         drop_functions: request.drop_functions && !request.retain_handles,
         retain: request.retain_handles.then(|| Uuid::new_v4().simple().to_string()),
-        outbound: outbound(request.outbound),
+        outbound,
         outbound_bytes: limits.outbound_body_bytes,
         calls_in_flight: narrow(limits.calls_in_flight),
         arguments_bytes: limits.call_arguments_bytes,
@@ -45,15 +45,6 @@ pub(super) fn specify(request: ExecuteRequest, bounds: &RunBounds, limits: &Limi
             lines: narrow(limits.log_lines),
             total_bytes: limits.log_bytes,
         },
-    }
-}
-
-/// Where requests go.
-pub(super) fn outbound(mode: OutboundMode) -> OutboundSpec {
-    match mode {
-        OutboundMode::Stub => OutboundSpec::Host,
-        // No operator has listed an origin.
-        OutboundMode::Default | OutboundMode::Blocked => OutboundSpec::Blocked,
     }
 }
 

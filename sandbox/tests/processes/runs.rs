@@ -16,6 +16,7 @@ use codemode_protocol::{
 
 use codemode_sandbox::{PoolExecutor, PoolOptions};
 use futures_util::future::{BoxFuture, FutureExt};
+use tokio::sync::Barrier;
 
 use crate::common::{children, host, options, pool, pool_with, quick_host, request, run, start, text as result, until};
 
@@ -340,9 +341,83 @@ async fn requests_go_to_the_callers_function_and_nowhere_else() {
         return [failed, await (await fetch('data:,x')).text()];
     }";
     for outbound in [OutboundMode::Blocked, OutboundMode::Default] {
-        let outcome = pool.execute(ExecuteRequest { outbound, ..request(code) }, Host::default()).await.unwrap();
+        let host = Host { outbound: Some(Arc::new(Site)), ..Host::default() };
+        let outcome = pool.execute(ExecuteRequest { outbound, ..request(code) }, host).await.unwrap();
         assert_eq!(result(&outcome), format!("[[\"{}\",\"x\"]]", text::NETWORK_OFF));
     }
+    pool.dispose().await;
+}
+
+/// Requests at work, and the most that were so at once.
+struct Counted {
+    now: AtomicUsize,
+    most: AtomicUsize,
+    /// Where six meet before any of them is answered.
+    six: Barrier,
+}
+
+struct AtWork(Arc<Counted>);
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        self.0.now.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+struct Client(Arc<Counted>);
+
+impl Outbound for Client {
+    fn fetch(&self, request: OutboundRequest) -> BoxFuture<'static, Result<OutboundResponse, String>> {
+        let counted = self.0.clone();
+        async move {
+            let now = counted.now.fetch_add(1, Ordering::SeqCst) + 1;
+            counted.most.fetch_max(now, Ordering::SeqCst);
+            let at_work = AtWork(counted);
+            match request.url.as_str() {
+                "https://site/never" => std::future::pending().await,
+                "https://site/six" => {
+                    at_work.0.six.wait().await;
+                }
+                _ => {}
+            }
+            Ok(OutboundResponse { status: 200, status_text: String::new(), headers: Vec::new(), body: b"x".to_vec() })
+        }
+        .boxed()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn requests_of_the_default_mode_go_to_the_pools_client_and_the_clock_goes_on() {
+    let counted = Arc::new(Counted { now: AtomicUsize::new(0), most: AtomicUsize::new(0), six: Barrier::new(6) });
+    let client: Arc<dyn Outbound> = Arc::new(Client(counted.clone()));
+    let pool = PoolExecutor::new(PoolOptions { outbound: Some(client.clone()), ..options() }).await.unwrap();
+
+    let many = "async () => {
+        const all = await Promise.all(Array.from({ length: 18 }, () => fetch('https://site/six')));
+        return (await Promise.all(all.map((response) => response.text()))).join('');
+    }";
+    let outcome = pool.execute(request(many), Host::default()).await.unwrap();
+    assert_eq!(result(&outcome), format!("\"{}\"", "x".repeat(18)));
+    assert_eq!(counted.most.load(Ordering::SeqCst), 6);
+    assert_eq!(outcome.stats.host_wait_ms, 0.0, "nobody waited for the caller");
+
+    let never = ExecuteRequest {
+        timeout: TimeBound::Milliseconds(300),
+        ..request("async () => { console.log('kept'); await fetch('https://site/never') }")
+    };
+    let outcome = pool.execute(never, Host::default()).await.unwrap();
+    assert_eq!((outcome.termination, outcome.error.as_deref()), (Termination::Timeout, Some(&*text::timed_out(300))));
+    assert_eq!(outcome.logs.len(), 1);
+
+    let left = request("async () => { fetch('https://site/never'); await fetch('https://site/'); return 1 }");
+    assert_eq!(result(&pool.execute(left, Host::default()).await.unwrap()), "1");
+    // Both were given up with their runs.
+    until("nothing of a run that is over is at work", || counted.now.load(Ordering::SeqCst) == 0).await;
+
+    let code = "async () => fetch('https://site/').catch((error) => `${error instanceof TypeError} ${error.message}`)";
+    let blocked = ExecuteRequest { outbound: OutboundMode::Blocked, ..request(code) };
+    let outcome = pool.execute(blocked, Host { outbound: Some(client), ..Host::default() }).await.unwrap();
+    assert_eq!(result(&outcome), format!("\"true {}\"", text::NETWORK_OFF));
     pool.dispose().await;
 }
 

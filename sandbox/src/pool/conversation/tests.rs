@@ -1,7 +1,7 @@
 use codemode_protocol::{LogLevel, ResultLimits};
 
 use super::*;
-use crate::frame::{FrameBounds, FrameReader, OutboundSpec};
+use crate::frame::{FrameBounds, FrameReader};
 
 fn spec() -> RunSpec {
     RunSpec {
@@ -184,4 +184,18 @@ fn garbage_and_oversize_frames_are_violations_before_their_bytes_come() {
     let last = frame.len() - 1;
     frame[last] = 0xff;
     assert!(matches!(hear(&frame), Err(Violation::Frame(_))), "not UTF-8");
+}
+
+#[test]
+fn the_clock_stands_for_what_the_caller_answers_and_for_nothing_else() {
+    let mut conversation = Conversation::new(&RunSpec { outbound: OutboundSpec::Executor, ..spec() });
+    assert_eq!(conversation.hear(FromChild::Ready), Ok(Heard::Nothing));
+    assert_eq!(started(conversation.hear(call(1))), 1);
+    assert!(conversation.waits_for_the_caller());
+    assert_eq!(started(conversation.hear(fetch(2, "GET", "https://h/", ("a", "b")))), 2);
+    assert!(!conversation.waits_for_the_caller());
+    assert_eq!(conversation.hear(FromChild::Waiting { answered: 0 }), Ok(Heard::Nothing));
+    conversation.answer(2);
+    assert!(conversation.waits_for_the_caller());
+    assert_eq!(conversation.hear(FromChild::Waiting { answered: 1 }), Ok(Heard::Waiting));
 }

@@ -18,7 +18,7 @@ use super::{
     *,
 };
 use crate::{
-    frame::{DoneFrame, FromChild, HEADER_BYTES, parse_header},
+    frame::{DoneFrame, FromChild, HEADER_BYTES, OutboundSpec, parse_header},
     sys::Pidfd,
     zygote::ChildId,
 };
@@ -80,7 +80,7 @@ impl Fake {
         let Self { shared, watchdog, mut process, mut socket, child } = self;
         let request = ExecuteRequest { timeout: TimeBound::Milliseconds(timeout_ms), ..ExecuteRequest::new("") };
         let bounds = request.bounds(&shared.limits);
-        let spec = specify(request, &bounds, &shared.limits);
+        let spec = specify(request, &bounds, &shared.limits, OutboundSpec::Blocked);
         let prepared = Prepared::new(spec, bounds, Host::default(), &shared, Handle::current());
         let begun = Box::new(prepared).begin(&shared, &watchdog, child, None, Duration::ZERO);
         let Ok(run) = begun else { panic!("the child is there") };
@@ -127,7 +127,7 @@ async fn fetched(path: &str, gives_up: bool) -> Result<OutboundResponse, String>
     let Fake { shared, watchdog, mut process, mut socket, child } = Fake::with(limits);
     let request = ExecuteRequest { outbound: OutboundMode::Stub, ..ExecuteRequest::new("") };
     let bounds = request.bounds(&shared.limits);
-    let spec = specify(request, &bounds, &shared.limits);
+    let spec = specify(request, &bounds, &shared.limits, OutboundSpec::Host);
     let host = Host { outbound: Some(Arc::new(Web)), ..Host::default() };
     let prepared = Prepared::new(spec, bounds, host, &shared, Handle::current());
     let Ok(run) = Box::new(prepared).begin(&shared, &watchdog, child, None, Duration::ZERO) else {
@@ -255,7 +255,7 @@ fn run_with<'a>(
 ) -> Run<'a> {
     let request = ExecuteRequest::new("");
     let bounds = request.bounds(&shared.limits);
-    let spec = specify(request, &bounds, &shared.limits);
+    let spec = specify(request, &bounds, &shared.limits, OutboundSpec::Blocked);
     let host = Host { dispatch: Some(Arc::new(Answering(tools.clone()))), ..Host::default() };
     let prepared = Prepared::new(spec, bounds, host, shared, Handle::current());
     let Ok(run) = Box::new(prepared).begin(shared, watchdog, child, None, Duration::ZERO) else {
