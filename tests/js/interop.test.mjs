@@ -40,7 +40,7 @@ test('the version and what the server is can be read', async () => {
   assert.equal(info.server, 'codemoded');
   assert.equal(info.limits.timeout, 60_000);
   assert.ok(Array.isArray(info.confinement));
-  assert.deepEqual(info.features, ['modules', 'handles', 'outbound', 'codemode', 'leases']);
+  assert.deepEqual(info.features, ['modules', 'handles', 'outbound', 'codemode', 'leases', 'authenticate']);
   // What a budget left to the machine comes to is told, not that it was left to it.
   assert.ok(info.limits.memoryBudget >= 1 << 20);
 });
@@ -163,12 +163,10 @@ test('a request that breaks a rule is rejected with a code and the name of the f
   }
 });
 
-test('what this version does not offer says so', async () => {
-  for (const call of [main.authenticate('token')]) {
-    const error = await rejection(call);
-    assert.equal(error.code, 'INVALID_REQUEST');
-    assert.match(error.message, /not available in this version$/);
-  }
+test('where nobody needs a token, every token gets the executor', async () => {
+  const executor = await main.authenticate('any');
+  assert.equal(await executor.protocolVersion(), 1);
+  executor[Symbol.dispose]();
 });
 
 test('a function in a result is a handle that is called later', async () => {
