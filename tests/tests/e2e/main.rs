@@ -4,6 +4,7 @@
 
 mod access;
 mod command_line;
+mod deployment;
 mod documents;
 mod execution;
 mod hostile_frames;
