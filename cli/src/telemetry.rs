@@ -7,7 +7,7 @@ use codemode_protocol::LOCAL_NODE;
 use opentelemetry::{propagation::TextMapPropagator, trace::TracerProvider};
 use opentelemetry_otlp::{SpanExporter, WithExportConfig};
 use opentelemetry_sdk::{Resource, propagation::TraceContextPropagator, trace::SdkTracerProvider};
-use tracing::{Level, Span, warn};
+use tracing::{Level, Span, level_filters::LevelFilter, warn};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 use tracing_subscriber::{EnvFilter, Layer, filter::Targets, layer::SubscriberExt, util::SubscriberInitExt};
 
@@ -54,8 +54,10 @@ fn start(filter: &str, json: bool, otlp: Option<&str>, node: &str) -> Result<Tel
     };
     let spans = otlp.map(|url| exporter(url, node)).transpose()?;
     let exported = spans.as_ref().map(|provider| {
-        // Spans of ours and of nobody else, whatever is logged.
-        let ours = Targets::new().with_target("codemode_daemon", Level::INFO);
+        // Spans of ours and of nobody else, whatever is logged. Payloads are for the log alone, and stay here.
+        let ours = Targets::new()
+            .with_target("codemode_daemon", Level::INFO)
+            .with_target("codemode_daemon::payloads", LevelFilter::OFF);
         tracing_opentelemetry::layer().with_tracer(provider.tracer("codemoded")).with_filter(ours)
     });
     tracing_subscriber::registry().with(lines).with(exported).init();

@@ -160,7 +160,7 @@ impl<E: Executor> Entrance<E> {
             (Some(method::PROTOCOL_VERSION), Some(_)) => Ok(Value::Number(PROTOCOL_VERSION as f64)),
             (Some(_), Some(args)) => match self.gate.authenticate(args) {
                 Ok(()) => Ok(Value::Local(self.executor.clone())),
-                Err(refused) => Err(wire::error_to_value(refused)),
+                Err(refused) => Err(self.executor.refused(refused)),
             },
             // A method read as a property: a function of its own.
             (Some(name), None) => Ok(Value::Local(target_fn(move |mut call: IncomingCall| {
@@ -169,7 +169,7 @@ impl<E: Executor> Entrance<E> {
             }))),
             (None, _) => {
                 let refused = ExecutorError::new(ErrorCode::Unauthorized, text::NOT_AUTHENTICATED);
-                Err(wire::error_to_value(refused))
+                Err(self.executor.refused(refused))
             }
         }
     }

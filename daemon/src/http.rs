@@ -292,18 +292,23 @@ async fn require_token<E: Executor>(State(front): State<Front<E>>, request: Requ
     }
     match credentials::of_request(request.headers()) {
         Ok(Some(token)) if tokens.find(&token).is_some() => next.run(request).await,
-        Ok(Some(_)) => unauthorized(text::WRONG_TOKEN),
-        Ok(None) => unauthorized("A token is needed, as the Bearer or as the password of Basic authorization."),
-        Err(rule) => unauthorized(rule),
+        Ok(Some(_)) => unauthorized(&front, text::WRONG_TOKEN),
+        Ok(None) => unauthorized(&front, "A token is needed, as the Bearer or as the password of Basic authorization."),
+        Err(rule) => unauthorized(&front, rule),
     }
 }
 
-fn unauthorized(why: &str) -> Response {
+fn unauthorized<E>(front: &Front<E>, why: &str) -> Response {
     debug!(why, "a request was refused for want of a token");
-    let text = format!("{}: {why}\n", ErrorCode::Unauthorized);
     let challenges = ["Bearer realm=\"codemoded\"", "Basic realm=\"codemoded\", charset=\"UTF-8\""];
     let challenges = AppendHeaders(challenges.map(|challenge| (header::WWW_AUTHENTICATE, challenge)));
-    (StatusCode::UNAUTHORIZED, challenges, text).into_response()
+    (challenges, refuse(front, StatusCode::UNAUTHORIZED, &ErrorCode::Unauthorized, why)).into_response()
+}
+
+/// Refuses a request, in one line that begins with the code.
+fn refuse<E>(front: &Front<E>, status: StatusCode, code: &ErrorCode, why: &str) -> Response {
+    front.daemon.config().sight.refused(code);
+    (status, format!("{code}: {why}\n")).into_response()
 }
 
 async fn readyz<E: Executor>(State(front): State<Front<E>>) -> Response {
@@ -336,29 +341,31 @@ async fn upgrade<E: Executor>(
         Err(_) if !headers.contains_key(header::UPGRADE) && accepts_html(&headers) => return sight::page(),
         Err(rejection) => return refuse_upgrade(&rejection),
     };
-    let unavailable = |code: ErrorCode, why: &str| {
-        (StatusCode::SERVICE_UNAVAILABLE, format!("{code}: Upgrade refused. {why}\n")).into_response()
+    let refuse = |status: StatusCode, code: ErrorCode, why: &str| {
+        refuse(&front, status, &code, &format!("Upgrade refused. {why}"))
     };
     if front.daemon.is_draining() {
-        return unavailable(ErrorCode::ShuttingDown, text::SESSION_SHUT_DOWN);
+        return refuse(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::ShuttingDown, text::SESSION_SHUT_DOWN);
     }
     let tokens = front.daemon.config().tokens.clone();
     let grant = match (&tokens, credentials::of_upgrade(&headers)) {
         (None, _) | (Some(_), Ok(None)) => None,
-        (Some(_), Err(rule)) => return unauthorized(rule),
+        (Some(_), Err(rule)) => return unauthorized(&front, rule),
         (Some(tokens), Ok(Some(token))) => match tokens.find(&token) {
             Some(grant) => Some(grant),
-            None => return unauthorized(text::WRONG_TOKEN),
+            None => return unauthorized(&front, text::WRONG_TOKEN),
         },
     };
     // A session that has yet to show its token takes a place when it does.
     let admission = if tokens.is_none() || grant.is_some() {
         match front.places.take(peer) {
             Ok(place) => Some(Admission::new(grant, place)),
-            Err(full @ Full::All(_)) => return unavailable(ErrorCode::Overloaded, &full.text()),
-            Err(full @ Full::Address(_)) => {
-                let text = format!("{}: Upgrade refused. {}\n", ErrorCode::Overloaded, full.text());
-                return (StatusCode::TOO_MANY_REQUESTS, text).into_response();
+            Err(full) => {
+                let status = match full {
+                    Full::All(_) => StatusCode::SERVICE_UNAVAILABLE,
+                    Full::Address(_) => StatusCode::TOO_MANY_REQUESTS,
+                };
+                return refuse(status, ErrorCode::Overloaded, &full.text());
             }
         }
     } else {

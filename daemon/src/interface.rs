@@ -73,7 +73,7 @@ impl<E: Executor> Interface<E> {
             method::PROTOCOL_VERSION => Ok(Value::Number(PROTOCOL_VERSION as f64)),
             method::AUTHENTICATE => match self.gate.authenticate(args) {
                 Ok(()) => Ok(Value::Local(self)),
-                Err(refused) => Err(wire::error_to_value(refused)),
+                Err(refused) => Err(self.refused(refused)),
             },
             method::INFO => Ok(self.info().await),
             method::CANCEL => self.cancel(args).map_err(wire::error_to_value),
@@ -89,6 +89,12 @@ impl<E: Executor> Interface<E> {
     /// Notes the failure of a call that was to be a run, and gives what crosses the wire of it.
     pub(crate) fn failed(&self, error: ExecutorError) -> Value {
         self.daemon.config().sight.failed(&error);
+        wire::error_to_value(error)
+    }
+
+    /// Notes that the session was refused what only a token opens, and gives what crosses the wire of it.
+    pub(crate) fn refused(&self, error: ExecutorError) -> Value {
+        self.daemon.config().sight.refused(&error.code);
         wire::error_to_value(error)
     }
 
@@ -170,9 +176,14 @@ impl<E: Executor> Interface<E> {
         closed.map(|()| Value::Undefined).map_err(hide_internal)
     }
 
-    /// The span of a run, as part of the trace that its request names.
+    /// The span of a run, as part of the trace that its request names, else of one of its own: it follows from that of
+    /// its session and is no child of it, because a session lasts for months and its span is complete only then. What
+    /// names no trace is passed over.
     pub(crate) fn span(&self, id: &str, method: &'static str, traceparent: Option<&str>) -> Span {
-        let span = info_span!("run", id, method, termination = Empty, code = Empty);
+        let traceparent = traceparent.filter(|text| is_traceparent(text));
+        let session = self.session;
+        let span = info_span!(parent: None, "run", session, id, method, traceparent, termination = Empty, code = Empty);
+        span.follows_from(Span::current());
         if let (Some(join), Some(traceparent)) = (&self.daemon.config().trace_parent, traceparent) {
             join(&span, traceparent);
         }
@@ -381,6 +392,12 @@ fn function(field: &str, value: Value) -> Result<Option<Stub>, ExecutorError> {
         Value::Undefined | Value::Null => Ok(None),
         _ => Err(ExecutorError::invalid(field, "must be a function of the caller, or null")),
     }
+}
+
+/// Whether a text is what W3C Trace Context says: version, trace, parent and flags in lower-case hexadecimal digits.
+fn is_traceparent(text: &str) -> bool {
+    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
+    text.len() == 55 && text.split('-').map(str::len).eq([2, 32, 16, 2]) && text.split('-').all(digits)
 }
 
 /// Keeps the detail of a bug in our log; the id that finds it there crosses the wire.

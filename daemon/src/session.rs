@@ -3,11 +3,11 @@
 use std::{pin::pin, sync::Arc};
 
 use codemode_protocol::{
-    Executor,
+    ErrorCode, Executor,
     capnweb::{Target, WireLimits},
     text,
 };
-use codemode_transport::{Meter, ServerSocket, TransportOptions};
+use codemode_transport::{CloseOrigin, Closed, Meter, ServerSocket, TransportOptions};
 use tokio::time::sleep;
 use tracing::{Instrument, debug, info, info_span};
 
@@ -47,9 +47,8 @@ pub(crate) async fn serve<E: Executor>(daemon: Arc<Daemon<E>>, socket: ServerSoc
             let known = tokio::select! {
                 () = gate.admitted() => true,
                 closed = &mut driver => {
-                    info!(reason = %closed, "session closed");
                     daemon.strangers().leave(number);
-                    return;
+                    return note(&daemon, &closed);
                 }
                 () = sleep(timeout) => {
                     connection.abort(unauthorized(text::authentication_timed_out(timeout.as_millis())));
@@ -73,11 +72,21 @@ pub(crate) async fn serve<E: Executor>(daemon: Arc<Daemon<E>>, socket: ServerSoc
                 driver.await
             }
         };
-        info!(reason = %closed, "session closed");
+        note(&daemon, &closed);
     }
     .instrument(info_span!("session", number))
     .await;
     daemon.leave(number);
+}
+
+/// Notes the end of a session; what the daemon ended for a reason of its own is counted.
+fn note<E>(daemon: &Daemon<E>, closed: &Closed) {
+    info!(reason = %closed, "session closed");
+    if closed.origin == CloseOrigin::Local
+        && let Some(code) = closed.error_code()
+    {
+        daemon.config().sight.refused(&ErrorCode::from_text(code));
+    }
 }
 
 /// The bounds of the wire, as far as they follow from those of the contract.

@@ -1,6 +1,7 @@
 //! One HTTP request, answered as the daemon answers all: with the end of the connection.
 
 use std::{
+    collections::BTreeMap,
     io::{Read, Write},
     net::TcpStream,
     time::Duration,
@@ -33,4 +34,19 @@ pub fn get(url: &str, path: &str, headers: &[&str]) -> Answer {
     let mut lines = head.lines();
     let status = lines.next().and_then(|line| line.split(' ').nth(1)?.parse().ok()).expect("an answer has a status");
     Answer { status, headers: lines.map(str::to_owned).collect(), body: body.to_owned() }
+}
+
+/// The samples of the daemon's `/metrics`, by name and labels, asked for with further header lines. Blocks.
+///
+/// # Panics
+/// When they are not told.
+pub fn metrics(url: &str, headers: &[&str]) -> BTreeMap<String, f64> {
+    let answer = get(url, "/metrics", headers);
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    let lines = answer.body.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let sample = |line: &str| {
+        let (name, value) = line.rsplit_once(' ').expect("a sample has a value");
+        (name.to_owned(), value.parse().expect("a value is a number"))
+    };
+    lines.map(sample).collect()
 }

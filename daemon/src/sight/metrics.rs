@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use codemode_protocol::{Crash, ErrorCode, ExecutorError, Gauges, Outcome, RefusedBy, Termination};
+use codemode_protocol::{Crash, ErrorCode, Gauges, Outcome, RefusedBy, Termination};
 use metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Recorder};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
 
@@ -69,7 +69,8 @@ impl Metrics {
         )
         .set(1.0);
         let runs = "Runs, by how they ended.";
-        let errors = "Calls that failed although their program did not, by code.";
+        let errors = "Calls that failed although their program did not, requests refused, and sessions that the daemon ended, \
+                      by code.";
         let refused = "Runs and leases that were not admitted, by the bound that refused them.";
         let crashes = "Sandboxes lost under their run, by how.";
         Self {
@@ -85,8 +86,10 @@ impl Metrics {
             run_seconds: make
                 .histogram("codemode_run_duration_seconds", "Wall time of runs, waits for host calls included."),
             cpu_seconds: make.histogram("codemode_run_cpu_seconds", "CPU time of runs."),
-            queue_seconds: make
-                .histogram("codemode_queue_wait_seconds", "How long runs and leases waited to be admitted."),
+            queue_seconds: make.histogram(
+                "codemode_queue_wait_seconds",
+                "How long runs and leases waited until they were admitted or refused.",
+            ),
             refused: RefusedBy::ALL
                 .iter()
                 .map(|by| (*by, make.counter_with("codemode_refused_total", refused, "reason", by.as_str())))
@@ -114,9 +117,9 @@ impl Metrics {
         self.host_wait_seconds.record(stats.host_wait_ms / 1000.0);
     }
 
-    /// Counts a call that failed.
-    pub(crate) fn error(&self, error: &ExecutorError) {
-        if !count(&self.errors, &error.code) {
+    /// Counts a failure.
+    pub(crate) fn error(&self, code: &ErrorCode) {
+        if !count(&self.errors, code) {
             self.other_errors.increment(1);
         }
     }
@@ -178,7 +181,7 @@ impl Moment {
         ];
         Self {
             sessions: make.gauge("codemode_sessions", "Sessions open."),
-            running: make.gauge("codemode_runs", "Runs under way, those that wait included."),
+            running: make.gauge("codemode_runs_in_flight", "Runs under way, those that wait included."),
             ready: make.gauge("codemode_ready", "1 when a program sent now would run."),
             draining: make.gauge("codemode_draining", "1 when no new programs are taken."),
             received: make

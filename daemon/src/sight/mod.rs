@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use codemode_protocol::{Event, ExecutorError, Gauges, Observer, Outcome, Stats};
+use codemode_protocol::{ErrorCode, Event, ExecutorError, Gauges, Observer, Outcome, Stats};
 use codemode_transport::Meter;
 use serde_json::{Value, json};
 
@@ -101,8 +101,13 @@ impl Sight {
 
     /// Notes that a call failed that was to be a run, or was one whose end nobody can know.
     pub(crate) fn failed(&self, error: &ExecutorError) {
-        self.metrics.error(error);
+        self.metrics.error(&error.code);
         self.past().note(metrics::label(&error.code), error.stats.as_ref().unwrap_or(&Stats::default()));
+    }
+
+    /// Counts what was refused or ended without having been a run: whoever was not let in, a peer that broke a rule.
+    pub(crate) fn refused(&self, code: &ErrorCode) {
+        self.metrics.error(code);
     }
 
     /// Counts a session whose bytes `meter` counts.

@@ -12,8 +12,8 @@ use std::{
 
 use codemode_client::RemoteExecutor;
 use codemode_protocol::{
-    EnvelopeDispatch, ErrorCode, ExecuteRequest, Executor, ExecutorError, HANDLE_TAG, Host, InvokeOptions, Outcome,
-    Termination, ToolNotFoundError, capnweb::Value,
+    AcquireOptions, EnvelopeDispatch, ErrorCode, ExecuteRequest, Executor, ExecutorError, HANDLE_TAG, Host,
+    InvokeOptions, Outcome, Termination, ToolNotFoundError, capnweb::Value,
 };
 use codemode_tests::{
     programs::{program, program_for},
@@ -55,9 +55,10 @@ enum Kind {
     Memory,
     Abandoned,
     Handle,
+    Lease,
 }
 
-const KINDS: [Kind; 10] = [
+const KINDS: [Kind; 11] = [
     Kind::Trivial,
     Kind::Trivial,
     Kind::Tool,
@@ -68,6 +69,7 @@ const KINDS: [Kind; 10] = [
     Kind::Memory,
     Kind::Abandoned,
     Kind::Handle,
+    Kind::Lease,
 ];
 
 impl Load {
@@ -171,6 +173,11 @@ impl Worker {
                 self.execute(request).await
             }
             Kind::Handle => self.call_a_handle(number).await,
+            Kind::Lease => {
+                let lease = self.client.acquire(AcquireOptions::default()).await?;
+                let request = program_for(BOUND_MS, &format!("async () => await api.once({number})"));
+                lease.execute(request, self.host()).await
+            }
         }
     }
 
@@ -236,7 +243,7 @@ fn check(kind: Kind, number: u64, outcome: &Outcome, times_called: u32) {
     };
     match (kind, outcome.termination) {
         (Kind::Trivial, Termination::Completed) => returned(),
-        (Kind::Tool, Termination::Completed) => {
+        (Kind::Tool | Kind::Lease, Termination::Completed) => {
             returned();
             assert_eq!(times_called, 1, "the program of a call ran once");
         }

@@ -20,7 +20,7 @@ use std::{
 
 use codemode_client::{RemoteExecutor, RemoteOptions};
 use codemode_protocol::{Executor, Host, Termination};
-use codemode_tests::{daemon::Daemon, processes, programs::program, random::Random};
+use codemode_tests::{daemon::Daemon, http, processes, programs::program, random::Random};
 use futures_util::future::join_all;
 use tokio::task::block_in_place;
 
@@ -101,8 +101,18 @@ struct Holdings {
     memory: u64,
 }
 
-/// What the daemon holds once it has nothing to do: it answers, it has no connection, as many sandboxes as it keeps warm
-/// and at most so many descriptors.
+/// Metrics of what a daemon's tables hold for others, and so hold nothing of when it has nothing to do.
+const TABLES: [&str; 6] = [
+    "codemode_sessions",
+    "codemode_runs_in_flight",
+    "codemode_queue_depth",
+    "codemode_leases",
+    "codemode_executions_retained",
+    "codemode_memory_reserved_bytes",
+];
+
+/// What the daemon holds once it has nothing to do: it answers, its tables are empty, it has no connection, as many
+/// sandboxes as it keeps warm and at most so many descriptors.
 async fn settled(daemon: &Daemon, descriptors: usize) -> Holdings {
     let client = daemon.connect().await;
     let answers = async {
@@ -115,6 +125,16 @@ async fn settled(daemon: &Daemon, descriptors: usize) -> Holdings {
     };
     tokio::time::timeout(RECOVERY, answers).await.expect("the daemon answers again");
     client.dispose().await;
+
+    let tables = || {
+        let mut tables = http::metrics(daemon.url(), &[]);
+        tables.retain(|name, _| TABLES.contains(&name.as_str()));
+        assert_eq!(tables.len(), TABLES.len(), "{tables:?}");
+        tables
+    };
+    let empty = || tables().values().all(|count| *count == 0.0).then_some(());
+    let emptied = block_in_place(|| processes::eventually(RECOVERY, empty));
+    assert!(emptied.is_some(), "entries are left: {:?}", block_in_place(tables));
 
     let process = daemon.process();
     let at_rest = || {

@@ -166,6 +166,27 @@ async fn results_that_nobody_reads_are_held_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn results_that_nobody_pulls_are_not_kept() {
+    attack("200 results of 1 MiB, never pulled", End::GoesOn, 192, async |peer: &mut Peer| {
+        let run = json!(["pipeline", 0, ["execute"], [{ "code": "async () => 'x'.repeat(1 << 20)" }, null, null]]);
+        for _ in 0..200 {
+            peer.push(&run.to_string()).await;
+        }
+        // Until nothing runs but the question itself.
+        loop {
+            let question = peer.push("[\"pipeline\",0,[\"info\"],[]]").await;
+            peer.send(format!("[\"pull\",{question}]")).await;
+            let Received::Message(answer) = peer.receive().await else { panic!("the session ended") };
+            peer.send(format!("[\"release\",{question},1]")).await;
+            if answer[2]["session"]["running"] == 1 {
+                break;
+            }
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn calls_beyond_the_bound_are_refused_one_by_one() {
     attack("600 runs that never end", End::GoesOn, 64, async |peer: &mut Peer| {
         let code = "async () => await api.wait()";

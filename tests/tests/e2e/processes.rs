@@ -2,8 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use codemode_client::RemoteExecutor;
-use codemode_protocol::{ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, Outcome, Termination};
+use codemode_client::{RemoteExecutor, RemoteOptions};
+use codemode_protocol::{ErrorCode, ExecuteRequest, Executor, ExecutorError, Host, Outcome, Started, Termination};
 use codemode_tests::{
     daemon::Daemon,
     processes,
@@ -118,4 +118,27 @@ async fn a_stopped_daemon_finishes_what_runs_and_leaves_nothing() {
     assert_eq!(running.await.unwrap().unwrap().termination, Termination::Completed);
     assert!(block_in_place(|| daemon.wait()).success());
     assert_eq!(block_in_place(|| processes::survivors(&family, Duration::from_secs(1))), []);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_frozen_daemon_is_found_by_its_silence_and_the_next_one_is_asked() {
+    let (frozen, other) = (Daemon::start(), Daemon::start());
+    let mut options = RemoteOptions { connect_timeout: Duration::from_secs(2), ..RemoteOptions::default() };
+    options.transport.ping_interval = Duration::from_millis(20);
+    options.transport.pong_deadline = Duration::from_secs(2);
+    let executor = Arc::new(RemoteExecutor::connect([frozen.url(), other.url()], options).await.unwrap());
+    let tools = Tools::default();
+    let held = start(&executor, program("async () => await api.hold()"), tools.host());
+    tools.arrival().await;
+    frozen.process().signal(libc::SIGSTOP);
+    let error = held.await.unwrap().unwrap_err();
+    assert_eq!((&error.code, error.started), (&ErrorCode::ConnectionBroken, Some(Started::Yes)), "{error}");
+    assert!(error.cause.as_ref().is_some_and(|cause| cause.contains("no answer to a ping")), "{error:?}");
+
+    let outcome = executor.execute(program("async () => 1"), Host::default()).await.unwrap();
+    assert_eq!(outcome.termination, Termination::Completed);
+    // It goes on where it was stopped.
+    frozen.process().signal(libc::SIGCONT);
+    let outcome = frozen.connect().await.execute(program("async () => 1"), Host::default()).await.unwrap();
+    assert_eq!(outcome.termination, Termination::Completed);
 }
