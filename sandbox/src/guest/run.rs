@@ -297,8 +297,8 @@ fn is_out_of_memory(state: &State, thrown: &Val) -> bool {
     }
 }
 
-/// How the messages begin with which memory is refused.
-const REFUSALS: [&[u8]; 2] = [b"out of memory", b"Array buffer allocation failed"];
+/// How the messages begin with which memory is refused. The last is the engine's when there is no memory for its message.
+const REFUSALS: [&[u8]; 3] = [b"out of memory", b"Array buffer allocation failed", b"Invalid error message"];
 
 /// Less than this and not even a call of the harness fits.
 pub(super) const LEAST_STACK: usize = 64 * 1024;
