@@ -6,6 +6,7 @@ use crate::{
     ExecutorError, Limits, OutboundMode, ProviderDescriptor, ResultEncoding, TimeBound,
     provider::validate_provider_bounds,
     request::{validate_code, validate_id, validate_modules},
+    text,
 };
 
 /// One program of a model to run once, with tools that the caller's own process answers under their raw names.
@@ -41,8 +42,7 @@ impl CodemodeRequest {
         validate_provider_bounds(&self.providers, limits)?;
         let namespaces = self.providers.len().saturating_add(self.connectors.len());
         if namespaces as u64 > limits.providers {
-            let rule = format!("{namespaces} with the providers; at most {} are allowed", limits.providers);
-            return Err(ExecutorError::invalid("connectors", rule));
+            return Err(ExecutorError::invalid("connectors", text::too_many_connectors(namespaces, limits.providers)));
         }
         Ok(())
     }

@@ -202,8 +202,7 @@ impl InvokeOptions {
         self.as_request().validate(limits)?;
         let (size, bound) = (args_json.len() as u64, limits.call_arguments_bytes);
         if size > bound {
-            let rule = format_args!("takes {size} bytes; at most {bound} are allowed");
-            return Err(ExecutorError::invalid("argsJson", rule));
+            return Err(ExecutorError::invalid("argsJson", text::field_too_large(size, bound)));
         }
         parse_dispatch_arguments(args_json).map(drop).map_err(|error| ExecutorError::invalid("argsJson", error))
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::{ExecutorError, Limits};
+use crate::{ExecutorError, Limits, text};
 
 /// One namespace of the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -111,21 +111,17 @@ pub fn validate_providers(providers: &[ProviderDescriptor], limits: &Limits) -> 
 /// Checks how many there are and what they take.
 pub(crate) fn validate_provider_bounds(providers: &[ProviderDescriptor], limits: &Limits) -> Result<(), ExecutorError> {
     if providers.len() as u64 > limits.providers {
-        let rule = format!("{} providers; at most {} are allowed", providers.len(), limits.providers);
+        let rule = text::too_many_providers(providers.len(), limits.providers);
         return Err(ExecutorError::invalid("providers", rule));
     }
     let tools: u64 = providers.iter().map(|provider| provider.tools.len() as u64).sum();
     if tools > limits.tools {
-        let rule = format!("{tools} tool names in all; at most {} are allowed", limits.tools);
-        return Err(ExecutorError::invalid("providers", rule));
+        return Err(ExecutorError::invalid("providers", text::too_many_tools(tools, limits.tools)));
     }
     let sources = providers.iter().flat_map(|provider| [&provider.prelude, &provider.proxy_source]).flatten();
     let source_bytes: u64 = sources.map(|source| source.len() as u64).sum();
     if source_bytes > limits.preludes_bytes {
-        let rule = format!(
-            "preludes and proxy sources take {source_bytes} bytes; at most {} are allowed",
-            limits.preludes_bytes
-        );
+        let rule = text::preludes_too_large(source_bytes, limits.preludes_bytes);
         return Err(ExecutorError::invalid("providers", rule));
     }
     Ok(())
@@ -169,12 +165,17 @@ mod tests {
     #[test]
     fn too_many_providers_tools_or_prelude_bytes_are_refused() {
         let limits = Limits { providers: 1, tools: 2, preludes_bytes: 4, ..Limits::default() };
-        assert!(validate_providers(&named(&["a", "b"]), &limits).unwrap_err().message.contains("at most 1"));
+        let refused = |providers: &[ProviderDescriptor]| validate_providers(providers, &limits).unwrap_err().message;
+        let message = "providers: 2 providers; at most 1 are allowed. Offer only those that the program needs.";
+        assert_eq!(refused(&named(&["a", "b"])), message);
         let mut one = named(&["a"]);
         one[0].tools = vec!["x".into(), "y".into(), "z".into()];
-        assert!(validate_providers(&one, &limits).unwrap_err().message.contains("at most 2"));
+        let message = "providers: 3 tool names in all; at most 2 are allowed. Name fewer, or none: a provider without names \
+                       takes any.";
+        assert_eq!(refused(&one), message);
         let mut one = named(&["a"]);
         one[0].prelude = Some("12345".into());
-        assert!(validate_providers(&one, &limits).unwrap_err().message.contains("at most 4"));
+        let message = "providers: preludes and proxy sources take 5 bytes; at most 4 are allowed. Send less source.";
+        assert_eq!(refused(&one), message);
     }
 }

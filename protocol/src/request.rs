@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{ExecutorError, Limits, ProviderDescriptor, validate_providers};
+use crate::{ExecutorError, Limits, ProviderDescriptor, text, validate_providers};
 
 /// A bound in milliseconds that a caller may leave to the executor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -140,8 +140,7 @@ impl ExecuteRequest {
             ("stackLimit", self.stack_limit, LEAST_STACK_BYTES),
         ] {
             if let Some(bytes) = bound.filter(|bytes| *bytes < least) {
-                let rule = format!("{bytes} bytes; at least {least} bytes are needed");
-                return Err(ExecutorError::invalid(field, rule));
+                return Err(ExecutorError::invalid(field, text::limit_too_small(bytes, least)));
             }
         }
         validate_id(self.id.as_deref())?;
@@ -209,7 +208,7 @@ fn validate_size(field: &str, size: usize, bound: u64) -> Result<(), ExecutorErr
     if size as u64 <= bound {
         return Ok(());
     }
-    Err(ExecutorError::invalid(field, format_args!("takes {size} bytes; at most {bound} are allowed")))
+    Err(ExecutorError::invalid(field, text::field_too_large(size as u64, bound)))
 }
 
 fn is_uuid(text: &str) -> bool {
@@ -256,10 +255,10 @@ mod tests {
         let limits = Limits { code_bytes: 4, module_bytes: 4, ..Limits::default() };
         let base = || ExecuteRequest::new("ok");
         let cases = [
-            (ExecuteRequest::new("12345"), "code: takes 5 bytes; at most 4 are allowed"),
+            (ExecuteRequest::new("12345"), "code: takes 5 bytes; at most 4 are allowed. Send less in one request."),
             (
                 ExecuteRequest { modules: Some([("a".into(), "12345".into())].into()), ..base() },
-                "modules[\"a\"]: takes 5 bytes; at most 4 are allowed",
+                "modules[\"a\"]: takes 5 bytes; at most 4 are allowed. Send less in one request.",
             ),
             (ExecuteRequest { timeout: TimeBound::Milliseconds(0), ..base() }, "timeout: 0 ms; at least 1 is needed"),
             (ExecuteRequest { cpu_time: TimeBound::Milliseconds(0), ..base() }, "cpuTime: 0 ms; at least 1 is needed"),

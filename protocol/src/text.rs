@@ -139,6 +139,38 @@ pub fn memory_exceeded(limit_bytes: u64) -> String {
 pub const STALLED: &str = "Execution stalled: the program awaits a promise that nothing left to run can settle (no \
                            jobs, timers or host calls remain). Await only what will settle.";
 
+/// A program, module, or argument list of a request over its bound on size.
+pub fn field_too_large(size: u64, bound: u64) -> String {
+    format!("takes {size} bytes; at most {bound} are allowed. Send less in one request.")
+}
+
+/// More providers than a request may have.
+pub fn too_many_providers(count: usize, bound: u64) -> String {
+    format!("{count} providers; at most {bound} are allowed. Offer only those that the program needs.")
+}
+
+/// More connectors than a request may have beside its providers. `count` is both together.
+pub fn too_many_connectors(count: usize, bound: u64) -> String {
+    format!("{count} with the providers; at most {bound} are allowed. Offer only those that the program needs.")
+}
+
+/// More tool names than all providers of a request may have together.
+pub fn too_many_tools(count: u64, bound: u64) -> String {
+    format!(
+        "{count} tool names in all; at most {bound} are allowed. Name fewer, or none: a provider without names takes any."
+    )
+}
+
+/// More source in the preludes and proxy sources of a request than they may have together.
+pub fn preludes_too_large(size: u64, bound: u64) -> String {
+    format!("preludes and proxy sources take {size} bytes; at most {bound} are allowed. Send less source.")
+}
+
+/// A limit of a request under the least that a sandbox can work with.
+pub fn limit_too_small(asked: u64, least: u64) -> String {
+    format!("{asked} bytes; at least {least} bytes are needed")
+}
+
 /// An entry that is not a function; `found` is what `typeof` says of it.
 pub fn entry_not_a_function(found: &str) -> String {
     format!("The program is not a function but of type {found}. Send one arrow function, such as `async () => 42`.")

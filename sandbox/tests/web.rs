@@ -91,6 +91,28 @@ fn no_text_breaks_addresses_or_patterns() {
     });
 }
 
+/// The engine calls `String.prototype.concat` for such a template, which is the program's to replace.
+#[test]
+fn no_script_of_ours_has_a_template_with_a_substitution() {
+    let guest = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/guest");
+    let (mut folders, mut scripts) = (vec![guest], 0);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                // Programs and preludes of tests are a program's own.
+                folders.extend((path.file_name() != Some("tests".as_ref())).then_some(path));
+            } else if path.extension() == Some("js".as_ref()) && path.file_name() != Some("warm_up.js".as_ref()) {
+                let source = std::fs::read_to_string(&path).expect("a script");
+                let found = source.lines().position(|line| line.replace("\"${\"", "").contains("${"));
+                assert_eq!(found, None, "{}: the line after this many has one", path.display());
+                scripts += 1;
+            }
+        }
+    }
+    assert!(scripts > 50, "{scripts}");
+}
+
 /// A fixed number of seeds, or `FUZZ_SECONDS` of them.
 fn from_seeds(count: u64, hold: impl Fn(u64)) {
     let seconds = std::env::var("FUZZ_SECONDS").ok().map(|seconds| seconds.parse().expect("a number of seconds"));

@@ -54,7 +54,7 @@ pub trait Socket:
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SocketError {
     /// The peer announced more than the bound of one message. Writing still works.
-    #[error("a message of {size} bytes; at most {bound} are allowed")]
+    #[error("a message of {size} bytes, over the bound of {bound}")]
     TooLarge {
         /// What the peer announced, in bytes.
         size: usize,

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use codemode_protocol::{ErrorCode, ExecuteRequest, Executor, Host, Limits, Termination, TimeBound};
+use codemode_protocol::{ErrorCode, ExecuteRequest, Executor, Host, Limits, Termination, TimeBound, text};
 
 use crate::common::{
     children, exists, host, kill, pool, pool_with, quick_host, request, run, spinning_child, start, text as result,
@@ -216,4 +216,43 @@ async fn parent_that_will_be_killed() {
     let pids: Vec<_> = std::iter::once(zygote).chain(children(zygote)).map(|pid| pid.to_string()).collect();
     println!("processes: {}", pids.join(" "));
     std::future::pending().await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_ends_a_run_leaves_its_log() {
+    let pool = Arc::new(pool().await);
+    // Nothing inside a child ends the third and the fifth: they are killed.
+    let deaf = "Array.prototype.reverse.call({ length: 2 ** 53 - 1 })";
+    let (patient, short) = (TimeBound::Milliseconds(60_000), TimeBound::Milliseconds(200));
+    let cases = [
+        ("throw new Error('mine')", patient, patient, Termination::Threw),
+        ("for (;;);", short, patient, Termination::Timeout),
+        (deaf, short, patient, Termination::Timeout),
+        ("for (;;);", patient, short, Termination::Cpu),
+        (deaf, patient, short, Termination::Cpu),
+        ("const all = []; for (;;) all.push(new Array(1e5).fill(1))", patient, patient, Termination::Memory),
+        // These are held outside the engine.
+        ("const x = 'x'.repeat(1e6); for (;;) api.never(x)", patient, patient, Termination::Memory),
+        ("await new Promise(() => {})", patient, patient, Termination::Stalled),
+        ("return Symbol()", patient, patient, Termination::Result),
+    ];
+    let never = || host(|_| std::future::pending());
+    for (code, timeout, cpu_time, expected) in cases {
+        let program = format!("async () => {{ console.log('before'); {code} }}");
+        let run = ExecuteRequest { timeout, cpu_time, ..request(&program) };
+        let outcome = pool.execute(run, never()).await.unwrap();
+        assert_eq!(outcome.termination, expected, "{code}: {:?}", outcome.error);
+        let lines: Vec<_> = outcome.logs.iter().map(|line| line.message.as_str()).collect();
+        assert_eq!(lines, ["before"], "{code}");
+    }
+    let hurried = pool_with(Limits { warm_children: 1, max_wall_ms: 200, ..Limits::default() }).await;
+    let waiting = request("async () => { console.log('before'); await api.never() }");
+    let outcome = hurried.execute(waiting, never()).await.unwrap();
+    assert_eq!((outcome.error, outcome.logs.len()), (Some(text::wall_exceeded(200)), 1));
+    hurried.dispose().await;
+    let ended = start(&pool, request("async () => { console.log('before'); for (;;) {} }"), quick_host());
+    spinning_child(&pool).await;
+    pool.dispose().await;
+    let error = ended.await.unwrap().unwrap_err();
+    assert_eq!((error.code.clone(), error.logs.len()), (ErrorCode::Cancelled, 1), "{error}");
 }

@@ -128,4 +128,14 @@ fn the_stack_overflows_at_any_depth_without_harm() {
          const g = () => g(); try { g() } catch (e) { return [e.message, typeof e.stack] } }",
     );
     assert_eq!(ran.result(), "[[\"Maximum call stack size exceeded\",\"string\"]]");
+    // A stack whose header needs a stack whose header needs one.
+    for limit in [64 << 10, 1 << 20, 8 << 20] {
+        let mut spec = spec(
+            "() => { class E extends Error { get name() { return new E('y').stack } } \
+             try { return typeof new E('x').stack } catch (e) { return e.message } }",
+        );
+        spec.stack_limit = limit;
+        let ran = run_spec(&spec);
+        assert!(["\"string\"", "\"Maximum call stack size exceeded\""].contains(&ran.result()), "{}", ran.result());
+    }
 }

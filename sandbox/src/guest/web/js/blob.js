@@ -17,7 +17,7 @@
       const pieces = parts === undefined ? list() : sequence(parts, toPart, "The blob parts");
       const { endings = "transparent", type = "" } = dictionary(options, "options");
       const convert = enumeration(endings, ["transparent", "native"], "endings") === "native";
-      this.#slots = join(pieces, convert, typeOf(`${type}`));
+      this.#slots = join(pieces, convert, typeOf(lib.toText(type)));
     }
     static {
       slots = (blob) => {
@@ -49,7 +49,7 @@
       const place = (value) => (value < 0 ? max(length + value, 0) : min(value, length));
       const from = place(clamp(start));
       const to = end === undefined ? length : place(clamp(end));
-      return new Blob(lib.secret, { __proto__: null, bytes, offset: offset + from, length: max(to - from, 0), type: typeOf(`${type}`) });
+      return new Blob(lib.secret, { __proto__: null, bytes, offset: offset + from, length: max(to - from, 0), type: typeOf(lib.toText(type)) });
     }
     stream() {
       const state = slots(this);

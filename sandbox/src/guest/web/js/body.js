@@ -123,7 +123,7 @@
   const copyOf = (bytes) => copyBytes({ buffer: arrayBuffer(bytes), offset: arrayOffset(bytes), length: arrayBytes(bytes) });
   const textOf = (bytes) => utf8Text({ buffer: arrayBuffer(bytes), offset: arrayOffset(bytes), length: arrayBytes(bytes) });
   const formOf = (bytes, mime) => {
-    const essence = mime === undefined ? "" : `${mime.type}/${mime.subtype}`;
+    const essence = mime === undefined ? "" : mime.type + "/" + mime.subtype;
     if (essence === "multipart/form-data") {
       const boundary = lib.mimeParameter(mime, "boundary");
       if (boundary === undefined) throw new TypeError("The multipart body has no boundary.");

@@ -18,7 +18,7 @@
   for (let i = 0; i < errorNames.length; i++) errorClasses[errorNames[i]] = global[errorNames[i]];
 
   const refuse = (what) => {
-    throw new DOMException(`${what} could not be cloned.`, "DataCloneError");
+    throw new DOMException(what + " could not be cloned.", "DataCloneError");
   };
   const define = (object, key, value) => {
     defineProperty(object, key, { __proto__: null, value, writable: true, enumerable: false, configurable: true });
@@ -92,7 +92,7 @@
       for (let i = 0; i < platform.length; i++) {
         const brand = platform[i];
         if (!brand.isInstance(value)) continue;
-        if (brand.clone === undefined) refuse(`#<${brand.name}>`);
+        if (brand.clone === undefined) refuse("#<" + brand.name + ">");
         return remember(memory, value, brand.clone(value));
       }
     }
@@ -147,13 +147,13 @@
   // Name, message, stack and cause travel; the class is one of the language's.
   const cloneError = (value, memory, moved) => {
     const { name } = value;
-    const className = name === undefined ? "Error" : `${name}`;
+    const className = name === undefined ? "Error" : lib.toText(name);
     const described = getOwnPropertyDescriptor(value, "message");
     const ErrorClass = errorClasses[className] ?? Error;
     const copy = new ErrorClass();
     memory.set(value, copy);
-    if (described !== undefined && hasOwn(described, "value")) define(copy, "message", `${described.value}`);
-    const { stack } = value;
+    if (described !== undefined && hasOwn(described, "value")) define(copy, "message", lib.toText(described.value));
+    const stack = hasOwn(value, "stack") ? value.stack : lib.errorStack(value);
     if (typeof stack === "string") define(copy, "stack", stack);
     if (hasOwn(value, "cause")) define(copy, "cause", clone(value.cause, memory, moved));
     return copy;
@@ -234,15 +234,15 @@
         }, "transfer");
         for (let i = 0; i < given.length; i++) {
           const item = given[i];
-          if (kindOf(item) !== "buffer") throw new DOMException(`Value at index ${i} does not have a transferable type.`, "DataCloneError");
-          if (find(moved, item) !== undefined) throw new DOMException(`ArrayBuffer at index ${i} is a duplicate of an earlier ArrayBuffer.`, "DataCloneError");
+          if (kindOf(item) !== "buffer") throw new DOMException("Value at index " + i + " does not have a transferable type.", "DataCloneError");
+          if (find(moved, item) !== undefined) throw new DOMException("ArrayBuffer at index " + i + " is a duplicate of an earlier ArrayBuffer.", "DataCloneError");
           append(moved, { __proto__: null, buffer: item, copy: undefined });
         }
       }
       const copy = clone(value, newMap(), moved);
       for (let i = 0; i < moved.length; i++) {
         if (bufferDetached(moved[i].buffer)) {
-          throw new DOMException(`ArrayBuffer at index ${i} is detached and could not be transferred.`, "DataCloneError");
+          throw new DOMException("ArrayBuffer at index " + i + " is detached and could not be transferred.", "DataCloneError");
         }
       }
       for (let i = 0; i < moved.length; i++) {

@@ -29,7 +29,7 @@
   };
   const empty = new Uint8Array(0);
   const chunkBytes = (chunk, name) => {
-    bufferSource(chunk, `A chunk of a ${name}`);
+    bufferSource(chunk, "A chunk of a " + name);
     return copyBytes(bytesOf(chunk));
   };
 

@@ -29,7 +29,7 @@
         throw new DOMException("ArrayBufferView argument to getRandomValues() must be an integer-typed view.", "TypeMismatchError");
       }
       if (length > MOST) {
-        throw new DOMException(`getRandomValues() only accepts buffers of size <= 64K but provided ${length} bytes.`, "QuotaExceededError");
+        throw new DOMException("getRandomValues() only accepts buffers of size <= 64K but provided " + length + " bytes.", "QuotaExceededError");
       }
       native.fillRandom(buffer, offset, length);
       return array;

@@ -10,7 +10,7 @@
   const sourceOf = (lib.bufferSource = (value, what) => {
     const place = bytesOf(value);
     if (place === undefined || kindOf(place.buffer) === "shared") {
-      throw new TypeError(`${what} is not of type 'ArrayBuffer' or a view of one.`);
+      throw new TypeError(what + " is not of type 'ArrayBuffer' or a view of one.");
     }
     return place;
   });
@@ -19,7 +19,7 @@
     return length === 0 ? new Uint8Array(0) : new Uint8Array(buffer, offset, length);
   };
   // `AlgorithmIdentifier`: an object or a name.
-  const identifier = (lib.algorithmIdentifier = (value) => (isObject(value) ? value : `${value}`));
+  const identifier = (lib.algorithmIdentifier = (value) => (isObject(value) ? value : lib.toText(value)));
 
   // The hashes by their names: the native's name, the size of a block in bits, and what a JSON Web Key of HMAC calls it.
   const hashes = (lib.cryptoHashes = {
@@ -79,7 +79,7 @@
     const name = canonical(asked);
     const wanted = supported[name];
     if (wanted === undefined) {
-      fail("NotSupportedError", `Unrecognized or unsupported algorithm "${asked}" ${purposes[operation]}; there are: ${joinList(arrayOf(keysOf(supported)), ", ")}.`);
+      fail("NotSupportedError", 'Unrecognized or unsupported algorithm "' + asked + '" ' + purposes[operation] + "; there are: " + joinList(arrayOf(keysOf(supported)), ", ") + ".");
     }
     const result = { __proto__: null, name };
     if (typeof given === "string") {
@@ -95,10 +95,10 @@
       if (value === undefined) {
         if (isRequired) missing(name, key);
       } else if (kind === "bytes") {
-        sourceOf(value, `${name}: ${key}`);
+        sourceOf(value, name + ": " + key);
         result[key] = value;
       } else {
-        result[key] = kind === "hash" ? identifier(value) : enforceRange(value, bounds[kind], `${name}: ${key}`);
+        result[key] = kind === "hash" ? identifier(value) : enforceRange(value, bounds[kind], name + ": " + key);
       }
     }
     // Bytes are copied when everything was read: reading may have changed them.
@@ -113,9 +113,9 @@
   const nameOf = (given) => {
     const { name } = given;
     if (name === undefined) throw new TypeError("The algorithm has no name.");
-    return `${name}`;
+    return lib.toText(name);
   };
   const missing = (name, key) => {
-    throw new TypeError(`${name}: the member '${key}' is required.`);
+    throw new TypeError(name + ": the member '" + key + "' is required.");
   };
 });

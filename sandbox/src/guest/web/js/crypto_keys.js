@@ -61,7 +61,7 @@
   platform[platform.length - 1].clone = (key) => newKey(slots(key));
   expose("CryptoKey", CryptoKey);
   lib.keySlots = (value, what) => {
-    if (!lib.isCryptoKey(value)) throw new TypeError(`${what} is not of type 'CryptoKey'.`);
+    if (!lib.isCryptoKey(value)) throw new TypeError(what + " is not of type 'CryptoKey'.");
     return slots(value);
   };
   const newKey = ({ name, hash, length, extractable, usages, bytes }) => {
@@ -78,7 +78,7 @@
   };
   const checkUsages = (name, usages) => {
     for (let i = 0; i < usages.length; i++) {
-      if (!has(allowed[name], usages[i])) fail("SyntaxError", `A key of ${name} cannot be used for ${usages[i]}.`);
+      if (!has(allowed[name], usages[i])) fail("SyntaxError", "A key of " + name + " cannot be used for " + usages[i] + ".");
     }
   };
   const finish = (key, usages) => {
@@ -90,10 +90,10 @@
   // `data` is a Uint8Array that nobody else holds, or a record of a JSON Web Key.
   lib.importSecret = (format, data, { name, hash, length }, extractable, usages) => {
     if ((name === "PBKDF2" || name === "HKDF") && format !== "raw") {
-      fail("NotSupportedError", `A key of ${name} can only be imported as "raw".`);
+      fail("NotSupportedError", "A key of " + name + ' can only be imported as "raw".');
     }
     if (format !== "raw" && format !== "jwk") {
-      fail("NotSupportedError", `A key of ${name} cannot be imported as "${format}"; there are "raw" and "jwk".`);
+      fail("NotSupportedError", "A key of " + name + ' cannot be imported as "' + format + '"; there are "raw" and "jwk".');
     }
     checkUsages(name, usages);
     const key = { __proto__: null, name, hash, length: undefined, extractable, usages: undefined, bytes: undefined };
@@ -105,13 +105,13 @@
       case "AES-GCM":
         key.bytes = format === "raw" ? data : bytesOfJwk(data, undefined, "enc", extractable, usages);
         key.length = arrayBytes(key.bytes) * 8;
-        if (!isAesLength(key.length)) fail("DataError", `A key of AES has 128, 192 or 256 bits, not ${key.length}.`);
+        if (!isAesLength(key.length)) fail("DataError", "A key of AES has 128, 192 or 256 bits, not " + key.length + ".");
         if (format === "jwk" && data.alg !== undefined && data.alg !== aesName(key.length)) {
-          fail("DataError", `The JSON Web Key's "alg" is not ${aesName(key.length)}.`);
+          fail("DataError", "The JSON Web Key's \"alg\" is not " + aesName(key.length) + ".");
         }
         break;
       default:
-        if (extractable) fail("SyntaxError", `A key of ${name} cannot be extractable.`);
+        if (extractable) fail("SyntaxError", "A key of " + name + " cannot be extractable.");
         key.bytes = data;
     }
     return finish(key, usages);
@@ -121,7 +121,7 @@
     const bits = arrayBytes(key.bytes) * 8;
     if (bits === 0) fail("DataError", "A key of HMAC cannot be empty.");
     if (length !== undefined && (length > bits || length <= bits - 8)) {
-      fail("DataError", `The key has ${bits} bits, which does not fit a length of ${length}.`);
+      fail("DataError", "The key has " + bits + " bits, which does not fit a length of " + length + ".");
     }
     key.length = length ?? bits;
     clearBehind(key.bytes, key.length);
@@ -132,7 +132,7 @@
   };
 
   const isAesLength = (bits) => bits === 128 || bits === 192 || bits === 256;
-  const aesName = (bits) => `A${bits}GCM`;
+  const aesName = (bits) => "A" + bits + "GCM";
 
   lib.generateSecret = ({ name, hash, length }, extractable, usages) => {
     checkUsages(name, usages);
@@ -149,19 +149,19 @@
         if (refusal === undefined) throw new TypeError("A key of HMAC cannot be empty.");
         return fail(refusal, "A key of HMAC cannot be empty.");
       case "AES-GCM":
-        return isAesLength(length) ? length : fail("OperationError", `A key of AES has 128, 192 or 256 bits, not ${length}.`);
+        return isAesLength(length) ? length : fail("OperationError", "A key of AES has 128, 192 or 256 bits, not " + length + ".");
     }
     return null;
   });
 
   // JSON Web Keys. Reading follows Web IDL: each member once, in the order of their names.
   const texts = ["alg", "crv", "d", "dp", "dq", "e", "ext", "k", "key_ops", "kty", "n", "p", "q", "qi", "use", "x", "y"];
-  lib.readJwk = (value, toList = (items) => sequence(items, (item) => `${item}`, "key_ops")) => {
+  lib.readJwk = (value, toList = (items) => sequence(items, (item) => lib.toText(item), "key_ops")) => {
     const jwk = { __proto__: null };
     for (let i = 0; i < texts.length; i++) {
       const name = texts[i];
       const item = value[name];
-      if (item !== undefined) jwk[name] = name === "key_ops" ? toList(item) : name === "ext" ? !!item : `${item}`;
+      if (item !== undefined) jwk[name] = name === "key_ops" ? toList(item) : name === "ext" ? !!item : lib.toText(item);
     }
     return jwk;
   };
@@ -169,14 +169,14 @@
     if (jwk.kty !== "oct") fail("DataError", 'The JSON Web Key\'s "kty" is not "oct".');
     const bytes = jwk.k === undefined ? undefined : native.fromBase64Url(lib.toWellFormed(jwk.k));
     if (bytes === undefined) fail("DataError", 'The JSON Web Key\'s "k" is not base64url.');
-    if (alg !== undefined && jwk.alg !== undefined && jwk.alg !== alg) fail("DataError", `The JSON Web Key's "alg" is not "${alg}".`);
-    if (usages.length > 0 && jwk.use !== undefined && jwk.use !== use) fail("DataError", `The JSON Web Key's "use" is not "${use}".`);
+    if (alg !== undefined && jwk.alg !== undefined && jwk.alg !== alg) fail("DataError", "The JSON Web Key's \"alg\" is not \"" + alg + '".');
+    if (usages.length > 0 && jwk.use !== undefined && jwk.use !== use) fail("DataError", "The JSON Web Key's \"use\" is not \"" + use + '".');
     if (jwk.key_ops !== undefined) {
       for (let i = 0; i < jwk.key_ops.length; i++) {
         for (let j = 0; j < i; j++) if (jwk.key_ops[i] === jwk.key_ops[j]) fail("DataError", 'The JSON Web Key\'s "key_ops" has duplicates.');
       }
       for (let i = 0; i < usages.length; i++) {
-        if (!has(jwk.key_ops, usages[i])) fail("DataError", `The JSON Web Key's "key_ops" lack "${usages[i]}".`);
+        if (!has(jwk.key_ops, usages[i])) fail("DataError", "The JSON Web Key's \"key_ops\" lack \"" + usages[i] + '".');
       }
     }
     if (jwk.ext === false && extractable) fail("DataError", 'The JSON Web Key is not extractable: its "ext" is false.');
@@ -190,10 +190,10 @@
   };
 
   const checkExport = (format, key) => {
-    if (key.name !== "HMAC" && key.name !== "AES-GCM") fail("NotSupportedError", `A key of ${key.name} cannot be exported.`);
+    if (key.name !== "HMAC" && key.name !== "AES-GCM") fail("NotSupportedError", "A key of " + key.name + " cannot be exported.");
     if (!key.extractable) fail("InvalidAccessError", "The key is not extractable.");
     if (format !== "raw" && format !== "jwk") {
-      fail("NotSupportedError", `A key of ${key.name} cannot be exported as "${format}"; there are "raw" and "jwk".`);
+      fail("NotSupportedError", "A key of " + key.name + ' cannot be exported as "' + format + '"; there are "raw" and "jwk".');
     }
   };
   const copyBytesOf = (bytes) => copyBytes({ __proto__: null, buffer: arrayBuffer(bytes), offset: 0, length: arrayBytes(bytes) });
@@ -221,7 +221,7 @@
     return lib.readJwk(value, (items) => {
       if (!isArray(items)) fail("DataError", 'The JSON Web Key\'s "key_ops" are not a list.');
       const result = list();
-      for (let i = 0; i < items.length; i++) append(result, `${items[i]}`);
+      for (let i = 0; i < items.length; i++) append(result, lib.toText(items[i]));
       return result;
     });
   };

@@ -11,12 +11,12 @@
     }
     encode(input = "") {
       if (!isEncoder(this)) illegal();
-      return native.utf8Encode(`${input}`);
+      return native.utf8Encode(lib.toText(input));
     }
     encodeInto(source, destination) {
       if (!isEncoder(this)) illegal();
       need(arguments.length, 2, "encodeInto' on 'TextEncoder");
-      const text = `${source}`;
+      const text = lib.toText(source);
       if (kindOf(destination) !== "view" || arrayTag(destination) !== "Uint8Array") {
         throw new TypeError("Failed to execute 'encodeInto' on 'TextEncoder': parameter 2 is not of type 'Uint8Array'.");
       }
@@ -35,7 +35,7 @@
   const encodingOf = (lib.encodingOf = (label) => {
     const text = usv(label);
     const encoding = native.encodingName(text);
-    if (encoding === undefined) throw new RangeError(`The "${text}" encoding is not supported`);
+    if (encoding === undefined) throw new RangeError('The "' + text + '" encoding is not supported');
     return encoding;
   });
   const empty = new ArrayBuffer(0);
@@ -98,11 +98,11 @@
   const base64 = {
     atob(data) {
       need(arguments.length, 1, "atob");
-      return atob(`${data}`);
+      return atob(lib.toText(data));
     },
     btoa(data) {
       need(arguments.length, 1, "btoa");
-      return btoa(`${data}`);
+      return btoa(lib.toText(data));
     },
   };
   expose("atob", base64.atob, true);

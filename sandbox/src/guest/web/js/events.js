@@ -12,7 +12,7 @@
     #slots;
     constructor(type, init = undefined) {
       need(arguments.length, 1, "constructor' on 'Event");
-      const name = `${type}`;
+      const name = lib.toText(type);
       const { bubbles = false, cancelable = false, composed = false } = dictionary(init, "eventInitDict");
       this.#slots = {
         __proto__: null, type: name, bubbles: !!bubbles, cancelable: !!cancelable, composed: !!composed, time: native.now(), target: null,
@@ -99,7 +99,7 @@
     initEvent(type, bubbles = false, cancelable = false) {
       const state = slots(this);
       need(arguments.length, 1, "initEvent' on 'Event");
-      const name = `${type}`;
+      const name = lib.toText(type);
       if (!state.dispatching) initialize(state, name, bubbles, cancelable);
     }
   }
@@ -137,7 +137,7 @@
       const state = slots(this);
       if (!(#detail in this)) illegal();
       need(arguments.length, 1, "initCustomEvent' on 'CustomEvent");
-      const name = `${type}`;
+      const name = lib.toText(type);
       if (state.dispatching) return;
       initialize(state, name, bubbles, cancelable);
       this.#detail = detail;
@@ -152,14 +152,14 @@
       [name]: class extends Event {
         #values;
         constructor(type, init = undefined) {
-          need(arguments.length, 1, `constructor' on '${name}`);
+          need(arguments.length, 1, "constructor' on '" + name);
           super(type, init);
           const given = dictionary(init, "eventInitDict");
           const values = { __proto__: null };
           for (let i = 0; i < members.length; i++) {
             const { 0: member, 1: convert, 2: initial } = members[i];
             const value = given[member];
-            if (value === undefined && initial === required) throw new TypeError(`Failed to construct '${name}': '${member}' is required`);
+            if (value === undefined && initial === required) throw new TypeError("Failed to construct '" + name + "': '" + member + "' is required");
             values[member] = value === undefined ? initial : convert(value);
           }
           this.#values = values;
@@ -186,7 +186,7 @@
   };
   const required = lib.secret;
   const any = (value) => value;
-  const text = (value) => `${value}`;
+  const text = (value) => lib.toText(value);
   const unsigned = (value) => +value >>> 0;
   const ErrorEvent = attributes("ErrorEvent", [
     ["colno", unsigned, 0], ["error", any, undefined], ["filename", usv, ""], ["lineno", unsigned, 0], ["message", text, ""],
@@ -230,7 +230,7 @@
     addEventListener(type, callback, options = undefined) {
       const listeners = listenersOf(this);
       need(arguments.length, 2, "addEventListener' on 'EventTarget");
-      const name = `${type}`;
+      const name = lib.toText(type);
       const listener = toListener(callback);
       let once = false;
       let passive = false;
@@ -251,7 +251,7 @@
     removeEventListener(type, callback, options = undefined) {
       const listeners = listenersOf(this);
       need(arguments.length, 2, "removeEventListener' on 'EventTarget");
-      const name = `${type}`;
+      const name = lib.toText(type);
       const at = find(listeners, name, toListener(callback), captureOf(options));
       if (at !== -1) removeEntry(listeners, listeners[at]);
     }
@@ -372,7 +372,7 @@
     try {
       let message = "";
       try {
-        message = kindOf(error) === "error" ? `Uncaught ${error}` : `Uncaught ${String(error)}`;
+        message = kindOf(error) === "error" ? "Uncaught " + error : "Uncaught " + String(error);
       } catch {
         message = "Uncaught exception";
       }

@@ -40,7 +40,7 @@
   const perform = (request) => {
     const { scheme } = request.address;
     if (scheme === "data") return resolveData(request);
-    if (scheme !== "http" && scheme !== "https") return rejected(new TypeError(`Fetch API cannot load: ${request.url}`));
+    if (scheme !== "http" && scheme !== "https") return rejected(new TypeError("Fetch API cannot load: " + request.url));
     if (typeof fetchHook !== "function") return rejected(new TypeError(native.networkOff));
     return react(request.body === null ? null : readBody(request.body), (bytes) => hop({
       __proto__: null, method: request.method, address: request.address, headers: newHeaders(request.headers), bytes, mode: request.redirect,
@@ -49,8 +49,8 @@
   };
   const resolveData = (request) => {
     const data = native.dataUrl(request.url);
-    if (data === undefined) return rejected(new TypeError(`Invalid data: URL: ${request.url}`));
-    const written = startsWith(data.type, ";") ? `text/plain${data.type}` : data.type;
+    if (data === undefined) return rejected(new TypeError("Invalid data: URL: " + request.url));
+    const written = startsWith(data.type, ";") ? "text/plain" + data.type : data.type;
     const mime = parseMime(written);
     const headers = newHeaders();
     putHeader(headerSlots(headers), "content-type", mime === undefined ? "text/plain;charset=US-ASCII" : mimeText(mime));
@@ -82,9 +82,9 @@
   const redirect = (request, status, location) => {
     const { address, headers } = request;
     const next = native.address(location, address.href);
-    if (next === undefined) throw new TypeError(`The server redirected to an invalid address: ${location}`);
-    if (next.scheme !== "http" && next.scheme !== "https") throw new TypeError(`The server redirected to ${next.scheme}:, which is not followed.`);
-    if (request.redirects >= MOST_REDIRECTS) throw new TypeError(`The server redirected more than ${MOST_REDIRECTS} times.`);
+    if (next === undefined) throw new TypeError("The server redirected to an invalid address: " + location);
+    if (next.scheme !== "http" && next.scheme !== "https") throw new TypeError("The server redirected to " + next.scheme + ":, which is not followed.");
+    if (request.redirects >= MOST_REDIRECTS) throw new TypeError("The server redirected more than " + MOST_REDIRECTS + " times.");
     const target = headerSlots(headers);
     const drops = ((status === 301 || status === 302) && request.method === "POST") || (status === 303 && request.method !== "GET" && request.method !== "HEAD");
     if (drops) {

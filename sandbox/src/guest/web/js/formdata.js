@@ -105,24 +105,24 @@
     };
     for (let i = 0; i < entries.length; i++) {
       const { key, value } = entries[i];
-      const head = `--${boundary}\r\nContent-Disposition: form-data; name="${escaped(crlf(key))}"`;
+      const head = "--" + boundary + '\r\nContent-Disposition: form-data; name="' + escaped(crlf(key)) + '"';
       if (typeof value === "string") {
-        put(native.utf8Encode(`${head}\r\n\r\n${crlf(value)}\r\n`));
+        put(native.utf8Encode(head + "\r\n\r\n" + crlf(value) + "\r\n"));
         continue;
       }
       const { bytes, offset, length: size, type } = blobSlots(value);
-      put(native.utf8Encode(`${head}; filename="${escaped(fileSlots(value).name)}"\r\nContent-Type: ${type === "" ? "application/octet-stream" : type}\r\n\r\n`));
+      put(native.utf8Encode(head + '; filename="' + escaped(fileSlots(value).name) + '"\r\nContent-Type: ' + (type === "" ? "application/octet-stream" : type) + "\r\n\r\n"));
       put(new Uint8Array(arrayBuffer(bytes), offset, size));
       put(native.utf8Encode("\r\n"));
     }
-    put(native.utf8Encode(`--${boundary}--\r\n`));
+    put(native.utf8Encode("--" + boundary + "--\r\n"));
     const bytes = new Uint8Array(length);
     let at = 0;
     for (let i = 0; i < pieces.length; i++) {
       arraySet(bytes, pieces[i], at);
       at += arrayBytes(pieces[i]);
     }
-    return { __proto__: null, type: `multipart/form-data; boundary=${boundary}`, bytes };
+    return { __proto__: null, type: "multipart/form-data; boundary=" + boundary, bytes };
   };
 
   const malformed = () => {
@@ -139,7 +139,7 @@
       return at === -1 ? -1 : from + at;
     };
     const textAt = (from, to) => native.decodeOnce("utf-8", false, true, buffer, base + from, to - from);
-    const delimiter = `--${boundary}`;
+    const delimiter = "--" + boundary;
     let at = find(delimiter, 0);
     // Only line breaks may stand before the first delimiter.
     if (at === -1 || exec(/^[\r\n]*$/, textAt(0, at)) === null) malformed();
@@ -172,7 +172,7 @@
       }
       if (name === undefined) malformed();
       at += 2;
-      const end = find(`\r\n${delimiter}`, at);
+      const end = find("\r\n" + delimiter, at);
       if (end === -1) malformed();
       if (filename === undefined) {
         append(entries, { __proto__: null, key: name, value: textOf(buffer, base + at, end - at) });

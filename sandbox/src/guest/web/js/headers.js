@@ -17,7 +17,7 @@
   });
   const toName = (value) => {
     const name = byteString(value, "A header name");
-    if (!lib.isToken(name)) throw new TypeError(`"${name}" is an invalid header name.`);
+    if (!lib.isToken(name)) throw new TypeError('"' + name + '" is an invalid header name.');
     return toLowerCase(name);
   };
   const toValue = (value) => {
@@ -122,7 +122,7 @@
     let found = null;
     for (let i = 0; i < state.entries.length; i++) {
       const entry = state.entries[i];
-      if (entry.key === key) found = found === null ? entry.value : `${found}, ${entry.value}`;
+      if (entry.key === key) found = found === null ? entry.value : found + ", " + entry.value;
     }
     return found;
   };
@@ -142,7 +142,7 @@
     for (let i = 0; i < ordered.length; i++) {
       const entry = ordered[i];
       const last = combined.length === 0 ? undefined : combined[combined.length - 1];
-      if (last !== undefined && last.key === entry.key && entry.key !== "set-cookie") last.value = `${last.value}, ${entry.value}`;
+      if (last !== undefined && last.key === entry.key && entry.key !== "set-cookie") last.value = last.value + ", " + entry.value;
       else append(combined, entry);
     }
     state.sorted = combined;
@@ -236,16 +236,16 @@
     return undefined;
   });
   lib.mimeText = (mime) => {
-    let text = `${mime.type}/${mime.subtype}`;
+    let text = mime.type + "/" + mime.subtype;
     for (let i = 0; i < mime.parameters.length; i++) {
       const { key, value } = mime.parameters[i];
       let shown = value;
       if (!lib.isToken(value)) {
         shown = '"';
-        for (let j = 0; j < value.length; j++) shown += value[j] === '"' || value[j] === "\\" ? `\\${value[j]}` : value[j];
+        for (let j = 0; j < value.length; j++) shown += value[j] === '"' || value[j] === "\\" ? "\\" + value[j] : value[j];
         shown += '"';
       }
-      text += `;${key}=${shown}`;
+      text += ";" + key + "=" + shown;
     }
     return text;
   };
@@ -261,7 +261,7 @@
       const mime = parseMime(parts[i]);
       if (mime === undefined || (mime.type === "*" && mime.subtype === "*")) continue;
       chosen = mime;
-      const name = `${mime.type}/${mime.subtype}`;
+      const name = mime.type + "/" + mime.subtype;
       if (name !== essence) {
         charset = parameter(mime, "charset");
         essence = name;

@@ -151,7 +151,7 @@
       const slots = entrySlots(entries[i]);
       if (slots.entryType === "mark" && slots.name === name) return slots.startTime;
     }
-    throw new DOMException(`The mark '${name}' does not exist.`, "SyntaxError");
+    throw new DOMException("The mark '" + name + "' does not exist.", "SyntaxError");
   };
   const clear = (type, name) => {
     const text = name === undefined ? undefined : usv(name);

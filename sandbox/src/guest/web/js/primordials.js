@@ -1,13 +1,16 @@
 // Intrinsics as they are before any guest code. Scripts use these, never a method of an object that a program could
 // have changed: `push(list, x)`, not `list.push(x)`. Also avoided: `for…of`, spread and array destructuring (they go
-// through `Symbol.iterator`), and assignments to new members of objects that inherit from `Object.prototype` (a setter
-// there would see them): records are `{ __proto__: null, … }`, lists come from `list()`.
+// through `Symbol.iterator`), templates with a substitution (the engine calls `String.prototype.concat` for them: `+`
+// puts primitives together, and `toText` converts what a program gave), and assignments to new members of objects that
+// inherit from `Object.prototype` (a setter there would see them): records are `{ __proto__: null, … }`, lists come from
+// `list()`.
 (function (lib) {
   const { apply, construct, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys, setPrototypeOf } = Reflect;
   const uncurry = Function.prototype.bind.bind(Function.prototype.call);
   const method = (holder, name) => uncurry(holder.prototype[name]);
   const getterOf = (prototype, name) => uncurry(getOwnPropertyDescriptor(prototype, name).get);
   const TypedArray = getPrototypeOf(Uint8Array);
+  const concat = method(String, "concat");
 
   const { Map } = globalThis;
   const mapMethods = { __proto__: null, get: Map.prototype.get, set: Map.prototype.set, has: Map.prototype.has, delete: Map.prototype.delete };
@@ -76,6 +79,8 @@
     replaceAll: method(String, "replaceAll"),
     trim: method(String, "trim"),
     trimEnd: method(String, "trimEnd"),
+    // What a template makes of a value.
+    toText: (value) => (typeof value === "string" ? value : concat("", value)),
     toFixed: method(Number, "toFixed"),
     padStart: method(String, "padStart"),
     padEnd: method(String, "padEnd"),
@@ -108,6 +113,7 @@
     functionText: method(Function, "toString"),
     dateIso: method(Date, "toISOString"),
     errorText: method(Error, "toString"),
+    errorStack: getterOf(Error.prototype, "stack"),
     symbolValue: method(Symbol, "valueOf"),
     symbolText: method(Symbol, "toString"),
     objectText: method(Object, "toString"),

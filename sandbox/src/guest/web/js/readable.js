@@ -392,7 +392,7 @@
     }
   }
   const mustEnqueue = (controller, what) => {
-    if (!canEnqueue(controller)) throw new TypeError(`Cannot ${what} a ReadableStream that is ${controller.closing ? "closing or closed" : controller.stream.state}.`);
+    if (!canEnqueue(controller)) throw new TypeError("Cannot " + what + " a ReadableStream that is " + (controller.closing ? "closing or closed" : controller.stream.state) + ".");
   };
   define(ReadableStreamDefaultController);
   expose("ReadableStreamDefaultController", ReadableStreamDefaultController);

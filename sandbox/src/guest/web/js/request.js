@@ -135,7 +135,7 @@
       credentials: credentials ?? from?.credentials ?? "same-origin",
       cache: cache ?? from?.cache ?? "default",
       redirect: redirect ?? from?.redirect ?? "follow",
-      integrity: integrity === undefined ? (from?.integrity ?? "") : `${integrity}`,
+      integrity: integrity === undefined ? (from?.integrity ?? "") : lib.toText(integrity),
       keepalive: keepalive === undefined ? (from?.keepalive ?? false) : !!keepalive,
       signal: undefined,
       body: null,
@@ -179,20 +179,20 @@
   };
   const toAddress = (text) => {
     const address = native.address(text, "");
-    if (address === undefined) throw new TypeError(`Invalid URL: ${text}`);
+    if (address === undefined) throw new TypeError("Invalid URL: " + text);
     if (address.credentials) throw new TypeError("Request cannot be constructed from a URL that includes credentials.");
     return address;
   };
   const toReferrer = (text) => {
     if (text === "") return "no-referrer";
     const address = native.address(text, "");
-    if (address === undefined) throw new TypeError(`Invalid referrer: ${text}`);
+    if (address === undefined) throw new TypeError("Invalid referrer: " + text);
     return address.href;
   };
   const toMethod = (text) => {
     const upper = toUpperCase(text);
-    if (!isToken(text)) throw new TypeError(`'${text}' is not a valid HTTP method.`);
-    if (upper === "CONNECT" || upper === "TRACE" || upper === "TRACK") throw new TypeError(`'${text}' HTTP method is unsupported.`);
+    if (!isToken(text)) throw new TypeError("'" + text + "' is not a valid HTTP method.");
+    if (upper === "CONNECT" || upper === "TRACE" || upper === "TRACK") throw new TypeError("'" + text + "' HTTP method is unsupported.");
     return upper === "DELETE" || upper === "GET" || upper === "HEAD" || upper === "OPTIONS" || upper === "POST" || upper === "PUT" ? upper : text;
   };
   // The stream's chunks through a new stream, which locks the old one.

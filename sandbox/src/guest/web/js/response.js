@@ -41,9 +41,9 @@
     static redirect(url, status = 302) {
       need(arguments.length, 1, "redirect' on 'Response");
       const address = native.address(usv(url), "");
-      if (address === undefined) throw new TypeError(`Invalid URL: ${url}`);
+      if (address === undefined) throw new TypeError("Invalid URL: " + url);
       const code = +status & 0xffff;
-      if (!isRedirect(code)) throw new RangeError(`Invalid status code ${code} for a redirect.`);
+      if (!isRedirect(code)) throw new RangeError("Invalid status code " + code + " for a redirect.");
       const headers = newHeaders();
       putHeader(headerSlots(headers), "location", address.href);
       return newResponse({ status: code, headers: immutable(headers) });
@@ -100,7 +100,7 @@
     state.statusText = text;
     state.headers = newHeaders(headers);
     if (extracted === undefined) return;
-    if (code === 204 || code === 205 || code === 304) throw new TypeError(`Response with null body status (${code}) cannot have body.`);
+    if (code === 204 || code === 205 || code === 304) throw new TypeError("Response with null body status (" + code + ") cannot have body.");
     state.body = extracted.body;
     const target = headerSlots(state.headers);
     if (extracted.type !== undefined && findHeader(target, "content-type") === null) putHeader(target, "content-type", extracted.type);

@@ -12,8 +12,8 @@
 
   // The key must be of this algorithm and meant for this.
   const checkKey = (key, name, usage) => {
-    if (key.name !== name) fail("InvalidAccessError", `The key is one of ${key.name}, not of ${name}.`);
-    if (!hasUsage(key.usages, usage)) fail("InvalidAccessError", `The key cannot be used for ${usage}: its usages are ${lib.joinList(key.usages, ", ")}.`);
+    if (key.name !== name) fail("InvalidAccessError", "The key is one of " + key.name + ", not of " + name + ".");
+    if (!hasUsage(key.usages, usage)) fail("InvalidAccessError", "The key cannot be used for " + usage + ": its usages are " + lib.joinList(key.usages, ", ") + ".");
   };
   const hmac = (key, data) => native.hmac(cryptoHashes[key.hash].native, key.bytes, data);
 
@@ -21,7 +21,7 @@
   const none = new Uint8Array(0);
   const tagBytes = ({ tagLength = 128 }) => {
     for (let i = 0; i < tagLengths.length; i++) if (tagLengths[i] === tagLength) return tagLength / 8;
-    return fail("OperationError", `A tag of AES-GCM has 32, 64, 96, 104, 112, 120 or 128 bits, not ${tagLength}.`);
+    return fail("OperationError", "A tag of AES-GCM has 32, 64, 96, 104, 112, 120 or 128 bits, not " + tagLength + ".");
   };
   const encrypt = (algorithm, key, data) => {
     const tag = tagBytes(algorithm);
@@ -36,7 +36,7 @@
   };
 
   const derive = (algorithm, key, length) => {
-    if (length === null || length % 8 !== 0) fail("OperationError", `The length is to be a multiple of 8 bits, not ${length}.`);
+    if (length === null || length % 8 !== 0) fail("OperationError", "The length is to be a multiple of 8 bits, not " + length + ".");
     const { name, hash, iterations, salt, info } = algorithm;
     const { native: hashName } = cryptoHashes[hash];
     if (name === "PBKDF2") {
@@ -51,7 +51,7 @@
     if (!lib.isSubtleCrypto(subtle)) illegal();
     resolve(run());
   });
-  const counted = (given, wanted, name) => need(given, wanted, `${name}' on 'SubtleCrypto`);
+  const counted = (given, wanted, name) => need(given, wanted, name + "' on 'SubtleCrypto");
 
   class SubtleCrypto {
     #brand;
@@ -147,7 +147,7 @@
         const given = identifier(algorithm);
         const usages = keyUsages(keyUsages_);
         const known = normalize("import", given);
-        if (isBytes === (form === "jwk")) throw new TypeError(`The format "${form}" needs ${isBytes ? "a JSON Web Key" : "an ArrayBuffer or a view of one"}.`);
+        if (isBytes === (form === "jwk")) throw new TypeError('The format "' + form + '" needs ' + (isBytes ? "a JSON Web Key" : "an ArrayBuffer or a view of one") + ".");
         return importSecret(form, isBytes ? copyBytes(bytesOf(keyData)) : jwk, known, !!extractable, usages);
       });
     }

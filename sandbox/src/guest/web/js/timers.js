@@ -5,7 +5,7 @@
   const entries = new Map();
   const start = (name, callback, delay, args, repeat) => {
     if (typeof callback !== "function") {
-      throw new TypeError(`Failed to execute '${name}' on 'ServiceWorkerGlobalScope': parameter 1 is not of type 'function'.`);
+      throw new TypeError("Failed to execute '" + name + "' on 'ServiceWorkerGlobalScope': parameter 1 is not of type 'function'.");
     }
     const id = native.setTimer(delay > 0 ? delay : 0, repeat);
     mapSet(entries, id, { __proto__: null, callback, args, repeat });

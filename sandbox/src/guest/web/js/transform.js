@@ -252,7 +252,7 @@
       // A high surrogate at the end of a chunk waits for the next one.
       let high = "";
       this.#transform = lib.createTransform((chunk, emit) => {
-        let text = high + `${chunk}`;
+        let text = high + lib.toText(chunk);
         high = "";
         const last = text.length === 0 ? 0 : charCodeAt(text, text.length - 1);
         if (last >= 0xd800 && last <= 0xdbff) {

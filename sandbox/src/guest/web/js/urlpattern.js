@@ -84,7 +84,7 @@
   };
   // The standard's flag is "v". The engine refuses under it some texts that are no syntax outside of a class, such as
   // "-" and "/"; "u" differs only in what a class may hold.
-  const toExpression = (source, flags) => regularExpression(source, `${flags}v`) ?? regularExpression(source, `${flags}u`) ?? malformed(source);
+  const toExpression = (source, flags) => regularExpression(source, flags + "v") ?? regularExpression(source, flags + "u") ?? malformed(source);
   const regularExpression = (source, flags) => {
     try {
       return new RegExp(source, flags);
@@ -93,7 +93,7 @@
     }
   };
   const malformed = (source) => {
-    throw new TypeError(`Failed to construct 'URLPattern': ${source} is not a regular expression.`);
+    throw new TypeError("Failed to construct 'URLPattern': " + source + " is not a regular expression.");
   };
   const compile = (input, base, ignoreCase) => {
     const compiled = native.compilePattern(input, base, ignoreCase, matchesSpecial);

@@ -163,7 +163,7 @@
     let text = "";
     for (let i = 0; i < entries.length; i++) {
       if (i > 0) text += "&";
-      text += `${encode(entries[i].key)}=${encode(entries[i].value)}`;
+      text += encode(entries[i].key) + "=" + encode(entries[i].value);
     }
     return text;
   };

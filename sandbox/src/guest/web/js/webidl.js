@@ -44,7 +44,7 @@
   const arrays = ["Int8", "Uint8", "Uint8Clamped", "Int16", "Uint16", "Int32", "Uint32", "BigInt64", "BigUint64", "Float16", "Float32", "Float64"];
   const arrayClasses = { __proto__: null };
   for (let i = 0; i < arrays.length; i++) {
-    const name = `${arrays[i]}Array`;
+    const name = arrays[i] + "Array";
     arrayClasses[name] = global[name];
     sample("view", new global[name](0));
   }
@@ -64,7 +64,7 @@
   };
   lib.need = (given, wanted, where) => {
     if (given < wanted) {
-      throw new TypeError(`Failed to execute '${where}': ${wanted} argument${wanted === 1 ? "" : "s"} required, but only ${given} present.`);
+      throw new TypeError("Failed to execute '" + where + "': " + wanted + " argument" + (wanted === 1 ? "" : "s") + " required, but only " + given + " present.");
     }
   };
 
@@ -104,29 +104,29 @@
   };
 
   // Conversions.
-  lib.usv = (value) => toWellFormed(`${value}`);
+  lib.usv = (value) => toWellFormed(lib.toText(value));
   lib.byteString = (value, what) => {
-    const text = `${value}`;
+    const text = lib.toText(value);
     for (let i = 0; i < text.length; i++) {
-      if (charCodeAt(text, i) > 255) throw new TypeError(`${what} contains a character that is not Latin-1`);
+      if (charCodeAt(text, i) > 255) throw new TypeError(what + " contains a character that is not Latin-1");
     }
     return text;
   };
   lib.dictionary = (value, what) => {
-    if (value !== undefined && value !== null && !isObject(value)) throw new TypeError(`${what} is not an object`);
+    if (value !== undefined && value !== null && !isObject(value)) throw new TypeError(what + " is not an object");
     return value ?? nothing;
   };
   const nothing = Object.freeze({ __proto__: null });
   lib.enumeration = (value, allowed, what) => {
-    const text = `${value}`;
+    const text = lib.toText(value);
     for (let i = 0; i < allowed.length; i++) if (allowed[i] === text) return text;
-    throw new TypeError(`'${text}' is not a valid value for ${what}`);
+    throw new TypeError("'" + text + "' is not a valid value for " + what);
   };
   lib.int32 = (value) => +value | 0;
   // `[EnforceRange] unsigned long long`, and `unsigned short` with a smaller bound.
   lib.enforceRange = (value, bound, what) => {
     const number = trunc(+value);
-    if (!isFinite(number) || number < 0 || number > bound) throw new TypeError(`${what} is outside of its range`);
+    if (!isFinite(number) || number < 0 || number > bound) throw new TypeError(what + " is outside of its range");
     return number + 0;
   };
   // `[Clamp] long long`.
@@ -142,23 +142,23 @@
     return below % 2 === 0 ? below : below + 1;
   };
   lib.callback = (value, what) => {
-    if (typeof value !== "function") throw new TypeError(`${what} is not a function`);
+    if (typeof value !== "function") throw new TypeError(what + " is not a function");
     return value;
   };
   // `sequence<T>` from any iterable, as a list.
   lib.sequence = (value, convert, what) => {
-    if (!isObject(value)) throw new TypeError(`${what} is not iterable`);
+    if (!isObject(value)) throw new TypeError(what + " is not iterable");
     const open = value[iteratorSymbol];
-    if (typeof open !== "function") throw new TypeError(`${what} is not iterable`);
+    if (typeof open !== "function") throw new TypeError(what + " is not iterable");
     return iterate(apply(open, value, []), convert, what);
   };
   const iterate = (lib.iterate = (iterator, convert, what) => {
-    if (!isObject(iterator)) throw new TypeError(`${what} is not iterable`);
+    if (!isObject(iterator)) throw new TypeError(what + " is not iterable");
     const { next } = iterator;
     const items = list();
     for (;;) {
       const result = apply(next, iterator, []);
-      if (!isObject(result)) throw new TypeError(`${what}: the iterator's result is not an object`);
+      if (!isObject(result)) throw new TypeError(what + ": the iterator's result is not an object");
       if (result.done) return items;
       append(items, convert(result.value));
     }
@@ -250,7 +250,7 @@
     const iteratorPrototype = create(IteratorPrototype, {
       __proto__: null,
       next: { __proto__: null, value: { next() { return advance(this); } }.next, enumerable: true, configurable: true, writable: true },
-      [tagSymbol]: { __proto__: null, value: `${constructor.name} Iterator`, configurable: true },
+      [tagSymbol]: { __proto__: null, value: constructor.name + " Iterator", configurable: true },
     });
     const open = (target, kind) => {
       pairs(target);
@@ -264,7 +264,7 @@
       },
       forEach(callback, thisArg = undefined) {
         pairs(this);
-        lib.need(arguments.length, 1, `forEach' on '${constructor.name}`);
+        lib.need(arguments.length, 1, "forEach' on '" + constructor.name);
         lib.callback(callback, "parameter 1");
         for (let i = 0; ; i++) {
           const items = pairs(this);

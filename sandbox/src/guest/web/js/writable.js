@@ -36,7 +36,7 @@
   };
   const closeStream = (stream) => {
     const { state, writer, controller } = stream;
-    if (state === "closed" || state === "errored") return rejected(new TypeError(`Cannot close a WritableStream that is ${state}.`));
+    if (state === "closed" || state === "errored") return rejected(new TypeError("Cannot close a WritableStream that is " + state + "."));
     const request = settle();
     stream.closeRequest = request;
     if (writer !== undefined && stream.backpressure && state === "writable") resolveReady(writer);

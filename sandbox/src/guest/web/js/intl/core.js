@@ -26,7 +26,7 @@
   }
   const slotsOf = (shared.slotsOf = (object, kind, method) => {
     const slots = Slotted.of(object);
-    if (slots === undefined || slots.kind !== kind) throw new TypeError(`Method Intl.${kind}.prototype.${method} called on incompatible receiver`);
+    if (slots === undefined || slots.kind !== kind) throw new TypeError("Method Intl." + kind + ".prototype." + method + " called on incompatible receiver");
     return slots;
   });
   shared.isLocale = (value) => Slotted.of(value)?.kind === "Locale";
@@ -35,7 +35,7 @@
   shared.constructorOf = (kind, Members, open, { length = 0, callable = false, supported = true } = {}) => {
     const Base = function () {};
     const Constructor = function (locales, options) {
-      if (new.target === undefined && !callable) throw new TypeError(`Constructor Intl.${kind} requires 'new'`);
+      if (new.target === undefined && !callable) throw new TypeError("Constructor Intl." + kind + " requires 'new'");
       const object = construct(Base, [], new.target ?? Constructor);
       const slots = open(locales, options, arguments.length);
       slots.kind = kind;
@@ -46,7 +46,7 @@
     defineProperty(Constructor, "length", { __proto__: null, value: length });
     defineProperty(Constructor, "prototype", { __proto__: null, value: Members.prototype, writable: false });
     defineProperty(Members.prototype, "constructor", { __proto__: null, value: Constructor });
-    defineProperty(Members.prototype, tagSymbol, { __proto__: null, value: `Intl.${kind}`, configurable: true });
+    defineProperty(Members.prototype, tagSymbol, { __proto__: null, value: "Intl." + kind, configurable: true });
     if (supported) {
       const { supportedLocalesOf } = {
         supportedLocalesOf(locales) {
@@ -71,7 +71,7 @@
     throw new RangeError(`Incorrect locale information provided`);
   };
   const canonical = (shared.canonical = (tag) => {
-    const form = intl.canonical(lib.toWellFormed(`${tag}`));
+    const form = intl.canonical(lib.toWellFormed(lib.toText(tag)));
     return form === undefined ? invalidLocale(tag) : form;
   });
   const canonicalList = (shared.canonicalList = (locales) => {
@@ -133,7 +133,7 @@
         const asked = key === "kn" && parts[at + 1] === "" ? "true" : parts[at + 1];
         if (VALID[key](asked, base)) {
           value = asked;
-          if (wanted[key] === undefined || wanted[key] === asked || !VALID[key](wanted[key], base)) kept += `${kept === "" ? "" : "\0"}${key}\0${parts[at + 1]}`;
+          if (wanted[key] === undefined || wanted[key] === asked || !VALID[key](wanted[key], base)) kept += (kept === "" ? "" : "\0") + key + "\0" + parts[at + 1];
         }
       }
       if (wanted[key] !== undefined && VALID[key](wanted[key], base)) value = wanted[key];
@@ -170,12 +170,12 @@
     return options;
   };
   const refuse = (shared.refuse = (value, name) => {
-    throw new RangeError(`Value ${value} out of range for Intl options property ${name}`);
+    throw new RangeError("Value " + value + " out of range for Intl options property " + name);
   });
   const option = (shared.option = (options, name, values, fallback) => {
     const value = options[name];
     if (value === undefined) return fallback;
-    const text = `${value}`;
+    const text = lib.toText(value);
     if (values !== undefined && !has(values, text)) refuse(text, name);
     return text;
   });
@@ -193,7 +193,7 @@
   const defaultNumber = (shared.defaultNumber = (value, least, most, fallback, name) => {
     if (value === undefined) return fallback;
     const number = +value;
-    if (!(number >= least && number <= most)) throw new RangeError(`${name} value is out of range.`);
+    if (!(number >= least && number <= most)) throw new RangeError(name + " value is out of range.");
     return floor(number);
   });
   shared.numberOption = (options, name, least, most, fallback) => defaultNumber(options[name], least, most, fallback, name);
@@ -222,9 +222,9 @@
       return arrayOf(canonicalList(locales));
     },
     supportedValuesOf(key) {
-      const name = `${key}`;
+      const name = lib.toText(key);
       const known = VALUES[name];
-      if (known === undefined) throw new RangeError(`Invalid key : ${name}`);
+      if (known === undefined) throw new RangeError("Invalid key : " + name);
       return split(known(), " ");
     },
   };

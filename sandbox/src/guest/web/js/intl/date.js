@@ -50,9 +50,9 @@
     let timeZone = options.timeZone;
     if (timeZone === undefined) timeZone = "UTC";
     else {
-      const name = `${timeZone}`;
+      const name = lib.toText(timeZone);
       timeZone = intl.zone(lib.toWellFormed(name));
-      if (timeZone === undefined) throw new RangeError(`Invalid time zone specified: ${name}`);
+      if (timeZone === undefined) throw new RangeError("Invalid time zone specified: " + name);
     }
     const values = { __proto__: null };
     let explicit;
@@ -69,7 +69,7 @@
     const dateStyle = option(options, "dateStyle", STYLES);
     const timeStyle = option(options, "timeStyle", STYLES);
     if (dateStyle !== undefined || timeStyle !== undefined) {
-      if (explicit !== undefined) throw new TypeError(`Can't set option ${explicit} when ${dateStyle !== undefined ? "dateStyle" : "timeStyle"} is used`);
+      if (explicit !== undefined) throw new TypeError("Can't set option " + explicit + " when " + (dateStyle !== undefined ? "dateStyle" : "timeStyle") + " is used");
       if (required === "date" && timeStyle !== undefined) throw new TypeError("Invalid option : timeStyle");
       if (required === "time" && dateStyle !== undefined) throw new TypeError("Invalid option : dateStyle");
     } else if (needed) {

@@ -38,9 +38,9 @@
       style = "fractional";
       fallback = "auto";
     }
-    const display = option(options, `${name}Display`, ["auto", "always"], fallback);
+    const display = option(options, name + "Display", ["auto", "always"], fallback);
     const refuse = () => {
-      throw new RangeError(`Value ${style} out of range for Intl.DurationFormat options property ${name}`);
+      throw new RangeError("Value " + style + " out of range for Intl.DurationFormat options property " + name);
     };
     if (display === "always" && style === "fractional") refuse();
     if (before === "fractional" && style !== "fractional") refuse();
@@ -105,12 +105,12 @@
       if (unit > at) digits += 3;
     }
     const negative = total < 0n;
-    let text = `${negative ? -total : total}`;
+    let text = lib.toText(negative ? -total : total);
     if (digits > 0) {
-      if (text.length <= digits) text = `${repeat("0", digits + 1 - text.length)}${text}`;
-      text = `${slice(text, 0, -digits)}.${slice(text, text.length - digits)}`;
+      if (text.length <= digits) text = repeat("0", digits + 1 - text.length) + text;
+      text = slice(text, 0, -digits) + "." + slice(text, text.length - digits);
     }
-    return { __proto__: null, text: `${negative ? "-" : ""}${text}`, zero: total === 0n };
+    return { __proto__: null, text: (negative ? "-" : "") + text, zero: total === 0n };
   };
   const number = (slots, value, options, name) => {
     options.numberingSystem = slots.system;
@@ -142,7 +142,7 @@
     for (let at = 0; at < UNITS.length; at++) {
       const { style, display } = slots.units[at];
       if (style === "numeric" || style === "2-digit") {
-        const seconds = fractionAt(SECONDS) ? withFraction(values, SECONDS) : { __proto__: null, text: `${values[SECONDS]}`, zero: values[SECONDS] === 0 };
+        const seconds = fractionAt(SECONDS) ? withFraction(values, SECONDS) : { __proto__: null, text: lib.toText(values[SECONDS]), zero: values[SECONDS] === 0 };
         const shows = (unit, zero) => at <= unit && (!zero || slots.units[unit].display !== "auto");
         const hours = shows(4, values[4] === 0), last = shows(6, seconds.zero);
         const minutes = at <= 5 && ((hours && last) || shows(5, values[5] === 0));
@@ -216,7 +216,7 @@
         const { style, display } = slots.units[at];
         append(entries, UNITS[at].name);
         append(entries, style === "fractional" ? "numeric" : style);
-        append(entries, `${UNITS[at].name}Display`);
+        append(entries, UNITS[at].name + "Display");
         append(entries, display);
       }
       return shown(joined(["locale", slots.locale, "numberingSystem", slots.system, "style", slots.base], entries, ["fractionalDigits", slots.digits]));

@@ -22,14 +22,14 @@
   };
   const open = (tag, given) => {
     if (typeof tag !== "string" && !isObject(tag)) throw new TypeError("First argument to Intl.Locale constructor can't be empty or missing");
-    let locale = isLocale(tag) ? slotsOf(tag, "Locale", "constructor").locale : `${tag}`;
+    let locale = isLocale(tag) ? slotsOf(tag, "Locale", "constructor").locale : lib.toText(tag);
     const options = coerced(given);
     locale = canonical(locale);
     const language = part(options, "language", LANGUAGE), script = part(options, "script", SCRIPT), region = part(options, "region", REGION);
     if (language !== "" || script !== "" || region !== "") locale = made(intl.withParts(locale, language, script, region)).locale;
     let keywords = "";
     const add = (key, value) => {
-      if (value !== undefined) keywords += `${keywords === "" ? "" : "\0"}${key}\0${value}`;
+      if (value !== undefined) keywords += (keywords === "" ? "" : "\0") + key + "\0" + value;
     };
     const type = (name) => {
       const value = option(options, name);
@@ -41,7 +41,7 @@
     add("hc", option(options, "hourCycle", HOUR_CYCLES));
     add("kf", option(options, "caseFirst", ["upper", "lower", "false"]));
     const numeric = booleanOption(options, "numeric");
-    if (numeric !== undefined) add("kn", `${numeric}`);
+    if (numeric !== undefined) add("kn", lib.toText(numeric));
     type("numberingSystem");
     return made(keywords === "" ? locale : intl.withKeywords(locale, keywords));
   };
@@ -50,7 +50,7 @@
   const again = (tag) => construct(lib.intl.Locale, [tag]);
   const at = (locale, place) => split(intl.tagParts(locale), "\0")[place];
   const text = (value) => (value === "" ? undefined : value);
-  const week = (region, kind) => intl.supplemental(`week.${kind}.${region}`) ?? intl.supplemental(`week.${kind}.001`);
+  const week = (region, kind) => intl.supplemental("week." + kind + "." + region) ?? intl.supplemental("week." + kind + ".001");
   const DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
   const only = (value) => arrayOf(items(value));
   const items = (...values) => {
@@ -104,7 +104,7 @@
       const set = keyword(slots, "ca");
       if (set !== undefined) return only(set);
       const region = intl.region(slots.locale);
-      return split(intl.supplemental(`calendar.${region}`) ?? "gregory", " ");
+      return split(intl.supplemental("calendar." + region) ?? "gregory", " ");
     }
     getCollations() {
       const slots = slotsOf(this, "Locale", "getCollations");
@@ -128,7 +128,7 @@
     getTimeZones() {
       const region = at(slotsOf(this, "Locale", "getTimeZones").locale, 2);
       if (region === "") return undefined;
-      const zones = intl.supplemental(`zones.${region}`);
+      const zones = intl.supplemental("zones." + region);
       return zones === undefined ? [] : split(zones, " ");
     }
     getTextInfo() {

@@ -28,8 +28,8 @@
     return intl.date(dates[kind](locales, options).native, time, undefined, false);
   };
   const coerced = (value, method) => {
-    if (value === undefined || value === null) throw new TypeError(`String.prototype.${method} called on null or undefined`);
-    return `${value}`;
+    if (value === undefined || value === null) throw new TypeError("String.prototype." + method + " called on null or undefined");
+    return lib.toText(value);
   };
   const SPECIAL = { __proto__: null, az: true, el: true, lt: true, tr: true };
   const cased = (text, locales, upper) => {
@@ -49,7 +49,7 @@
       for (let i = 0; i < length; i++) {
         if (i > 0) text += ",";
         const item = object[i];
-        if (item !== undefined && item !== null) text += `${apply(item.toLocaleString, item, [locales, options])}`;
+        if (item !== undefined && item !== null) text += lib.toText(apply(item.toLocaleString, item, [locales, options]));
       }
       return text;
     } finally {
@@ -71,7 +71,7 @@
   });
   methods(BigInt.prototype, {
     toLocaleString(locales = undefined, options = undefined) {
-      const value = `${bigintValue(this)}`;
+      const value = lib.toText(bigintValue(this));
       return intl.number(numbers(locales, options).native, value, undefined, false);
     },
   });
@@ -101,7 +101,7 @@
   });
   methods(String.prototype, {
     localeCompare(that, locales = undefined, options = undefined) {
-      const text = coerced(this, "localeCompare"), other = `${that}`;
+      const text = coerced(this, "localeCompare"), other = lib.toText(that);
       return intl.compare(collators(locales, options).native, text, other);
     },
     toLocaleLowerCase(locales = undefined) {

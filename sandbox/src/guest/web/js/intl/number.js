@@ -7,7 +7,7 @@
   // What a program passes as a number: a number, or a string of decimal digits for what is no double.
   const mathematical = (lib.intl.mathematical = (value) => {
     const primitive = primitiveOf(value);
-    if (typeof primitive === "bigint") return `${primitive}`;
+    if (typeof primitive === "bigint") return lib.toText(primitive);
     const number = +primitive;
     if (typeof primitive !== "string" || primitive.length < 16 || !isFinite(number) || number === 0) return number;
     const found = exec(DECIMAL, primitive);
@@ -112,13 +112,13 @@
     const currency = option(options, "currency");
     if (currency === undefined) {
       if (record.style === "currency") throw new TypeError("Currency code is required with currency style.");
-    } else if (exec(CURRENCY, currency) === null) throw new RangeError(`Invalid currency code : ${currency}`);
+    } else if (exec(CURRENCY, currency) === null) throw new RangeError("Invalid currency code : " + currency);
     const currencyDisplay = option(options, "currencyDisplay", ["code", "symbol", "narrowSymbol", "name"], "symbol");
     const currencySign = option(options, "currencySign", ["standard", "accounting"], "standard");
     const unit = option(options, "unit");
     if (unit === undefined) {
       if (record.style === "unit") throw new TypeError("Unit is required with unit style.");
-    } else if (!isUnit(unit)) throw new RangeError(`Invalid unit argument for Intl.NumberFormat() '${unit}'`);
+    } else if (!isUnit(unit)) throw new RangeError("Invalid unit argument for Intl.NumberFormat() '" + unit + "'");
     const unitDisplay = option(options, "unitDisplay", ["short", "narrow", "long"], "short");
     if (record.style === "currency") {
       record.currency = toUpperCase(currency);
@@ -134,7 +134,7 @@
     if (value === undefined) return fallback;
     if (value === true) return "always";
     if (!value) return "false";
-    const text = `${value}`;
+    const text = lib.toText(value);
     if (text === "true" || text === "false") return fallback;
     return has(["min2", "auto", "always"], text) ? text : refuse(text, "useGrouping");
   };
@@ -149,7 +149,7 @@
     const notation = (record.notation = option(options, "notation", ["standard", "scientific", "engineering", "compact"], "standard"));
     let least = 0, most = record.style === "percent" ? 0 : 3;
     if (record.style === "currency" && notation === "standard") {
-      least = most = +(intl.supplemental(`fraction.${record.currency}`) ?? 2);
+      least = most = +(intl.supplemental("fraction." + record.currency) ?? 2);
     }
     digitOptions(record, options, least, most, notation);
     const compactDisplay = option(options, "compactDisplay", ["short", "long"], "short");

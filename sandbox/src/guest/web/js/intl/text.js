@@ -11,9 +11,9 @@
   const UNITS = ["second", "minute", "hour", "day", "week", "month", "quarter", "year"];
   const relative = (slots, value, unit, parts) => {
     const number = +value;
-    let name = `${unit}`;
+    let name = lib.toText(unit);
     if (endsWith(name, "s")) name = slice(name, 0, -1);
-    if (!has(UNITS, name)) throw new RangeError(`Invalid unit argument for format() '${unit}'`);
+    if (!has(UNITS, name)) throw new RangeError("Invalid unit argument for format() '" + unit + "'");
     if (!isFinite(number)) throw new RangeError("The value is not finite");
     const text = intl.relative(slots.native, number, name, parts);
     if (!parts) return text;
@@ -52,11 +52,11 @@
     if (slots.language === "es") {
       const or = slots.type === "disjunction";
       const at = lib.indexOf(pattern, or ? " o " : " y ");
-      if (at >= 0 && exec(or ? SPANISH_O : SPANISH_I, next) !== null) return `${slice(pattern, 0, at)}${or ? " u " : " e "}${slice(pattern, at + 3)}`;
+      if (at >= 0 && exec(or ? SPANISH_O : SPANISH_I, next) !== null) return slice(pattern, 0, at) + (or ? " u " : " e ") + slice(pattern, at + 3);
     }
     if (slots.language === "he" && slots.type !== "disjunction" && exec(HEBREW, next) === null) {
       const at = lib.indexOf(pattern, "\u05d5{1}");
-      if (at >= 0) return `${slice(pattern, 0, at)}\u05d5-{1}`;
+      if (at >= 0) return slice(pattern, 0, at) + "\u05d5-{1}";
     }
     return pattern;
   };
@@ -117,7 +117,7 @@
     return text;
   };
   const openList = (lib.intl.listOf = (locale, type, style) => {
-    const patterns = split(intl.text(locale, `l.${type}.${style}`) ?? "{0}, {1}|{0}, {1}|{0}, {1}|{0}, {1}", "|");
+    const patterns = split(intl.text(locale, "l." + type + "." + style) ?? "{0}, {1}|{0}, {1}|{0}, {1}|{0}, {1}", "|");
     return { __proto__: null, locale, language: split(locale, "-")[0], type, style, patterns };
   });
   constructorOf("ListFormat", ListFormat, (locales, given) => {
@@ -136,7 +136,7 @@
   const wrong = (code) => {
     throw new RangeError(`Invalid argument to Intl.DisplayNames.prototype.of`);
   };
-  const namedAt = ({ locale, style }, key) => (style !== "long" && intl.text(locale, `${key}.short`)) || intl.text(locale, key);
+  const namedAt = ({ locale, style }, key) => (style !== "long" && intl.text(locale, key + ".short")) || intl.text(locale, key);
   const languageName = (slots, tag) => {
     const { locale, languageDisplay } = slots;
     const parts = split(intl.tagParts(tag), "\0");
@@ -144,20 +144,20 @@
     let base, usesScript = false, usesRegion = false;
     const attempt = (code, hasScript, hasRegion) => {
       if (base !== undefined) return;
-      base = namedAt(slots, `x.language.${code}`);
+      base = namedAt(slots, "x.language." + code);
       usesScript = hasScript;
       usesRegion = hasRegion;
     };
     if (languageDisplay === "dialect") {
-      if (script !== "" && region !== "") attempt(`${language}-${script}-${region}`, true, true);
-      else if (script !== "") attempt(`${language}-${script}`, true, false);
-      else if (region !== "") attempt(`${language}-${region}`, false, true);
+      if (script !== "" && region !== "") attempt(language + "-" + script + "-" + region, true, true);
+      else if (script !== "") attempt(language + "-" + script, true, false);
+      else if (region !== "") attempt(language + "-" + region, false, true);
     }
     attempt(language, false, false);
     if (base === undefined) return undefined;
     const rest = list();
-    if (script !== "" && !usesScript) append(rest, namedAt(slots, `x.script.${script}`) ?? script);
-    if (region !== "" && !usesRegion) append(rest, namedAt(slots, `x.region.${region}`) ?? region);
+    if (script !== "" && !usesScript) append(rest, namedAt(slots, "x.script." + script) ?? script);
+    if (region !== "" && !usesRegion) append(rest, namedAt(slots, "x.region." + region) ?? region);
     if (parts[3] !== "") append(rest, toUpperCase(parts[3]));
     let inner = "";
     for (let i = 0; i < rest.length; i++) inner = i === 0 ? rest[0] : fill(intl.text(locale, "x.separator"), inner, rest[i]);
@@ -165,13 +165,13 @@
   };
   const fill = (pattern, first, second) => {
     const at = lib.indexOf(pattern, "{0}"), to = lib.indexOf(pattern, "{1}");
-    return `${slice(pattern, 0, at)}${first}${slice(pattern, at + 3, to)}${second}${slice(pattern, to + 3)}`;
+    return slice(pattern, 0, at) + first + slice(pattern, at + 3, to) + second + slice(pattern, to + 3);
   };
   class DisplayNames {
     of(code) {
       const slots = slotsOf(this, "DisplayNames", "of");
       const { type, style, fallback, locale } = slots;
-      let text = `${code}`, name;
+      let text = lib.toText(code), name;
       switch (type) {
         case "language":
           if (exec(/^[a-z]{2,3}(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?(-([a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*$/i, text) === null) wrong();
@@ -181,27 +181,27 @@
         case "region":
           if (exec(REGION, text) === null) wrong();
           text = toUpperCase(text);
-          name = namedAt(slots, `x.region.${text}`);
+          name = namedAt(slots, "x.region." + text);
           break;
         case "script":
           if (exec(SCRIPT, text) === null) wrong();
-          text = `${toUpperCase(text[0])}${toLowerCase(slice(text, 1))}`;
-          name = namedAt(slots, `x.script.${text}`);
+          text = toUpperCase(text[0]) + toLowerCase(slice(text, 1));
+          name = namedAt(slots, "x.script." + text);
           break;
         case "currency":
           if (exec(CURRENCY, text) === null) wrong();
           text = toUpperCase(text);
           // In every style, as V8 names them.
-          name = intl.text(locale, `m.${text}.name`);
+          name = intl.text(locale, "m." + text + ".name");
           break;
         case "calendar":
           if (exec(lib.intl.TYPE, text) === null) wrong();
           text = toLowerCase(text);
-          name = intl.text(locale, `x.calendar.${text}`);
+          name = intl.text(locale, "x.calendar." + text);
           break;
         default:
           if (!has(FIELDS, text)) wrong();
-          name = intl.text(locale, `x.field.${text}.${style}`) ?? intl.text(locale, `x.field.${text}.long`);
+          name = intl.text(locale, "x.field." + text + "." + style) ?? intl.text(locale, "x.field." + text + ".long");
       }
       return name ?? (fallback === "code" ? text : undefined);
     }
@@ -227,7 +227,7 @@
   class Collator {
     get compare() {
       const slots = slotsOf(this, "Collator", "compare");
-      return (slots.bound ??= unnamed((a, b) => intl.compare(slots.native, `${a}`, `${b}`)));
+      return (slots.bound ??= unnamed((a, b) => intl.compare(slots.native, lib.toText(a), lib.toText(b))));
     }
     resolvedOptions() {
       const { locale, usage, sensitivity, ignorePunctuation, collation, numeric, caseFirst } = slotsOf(this, "Collator", "resolvedOptions");
@@ -242,11 +242,11 @@
     const co = typeOption(options, "collation");
     const numeric = booleanOption(options, "numeric");
     const kf = option(options, "caseFirst", ["upper", "lower", "false"]);
-    const resolved = resolve(requested, ["co", "kf", "kn"], { __proto__: null, co, kn: numeric === undefined ? undefined : `${numeric}`, kf });
+    const resolved = resolve(requested, ["co", "kf", "kn"], { __proto__: null, co, kn: numeric === undefined ? undefined : lib.toText(numeric), kf });
     const sensitivity = option(options, "sensitivity", ["base", "accent", "case", "variant"], "variant");
     const ignorePunctuation = booleanOption(options, "ignorePunctuation", false);
     const table = usage === "search" ? "search" : resolved.co;
-    const tag = table === "default" ? resolved.dataLocale : intl.withKeywords(resolved.dataLocale, `co\0${table}`);
+    const tag = table === "default" ? resolved.dataLocale : intl.withKeywords(resolved.dataLocale, "co\0" + table);
     return {
       __proto__: null, locale: resolved.locale, usage, sensitivity, ignorePunctuation, collation: resolved.co, numeric: resolved.kn === "true", caseFirst: resolved.kf,
       native: intl.newCollator(tag, sensitivity, ignorePunctuation, resolved.kn === "true", resolved.kf), bound: undefined,
@@ -257,7 +257,7 @@
   class Segmenter {
     segment(input) {
       const { granularity } = slotsOf(this, "Segmenter", "segment");
-      const text = `${input}`;
+      const text = lib.toText(input);
       return new Segments(secret, text, granularity);
     }
     resolvedOptions() {

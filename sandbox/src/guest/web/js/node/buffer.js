@@ -18,7 +18,7 @@
     if (typeof name !== "string") return undefined;
     return encodings[name] ?? encodings[toLowerCase(name)];
   });
-  const unknown = (name) => coded(TypeError, "ERR_UNKNOWN_ENCODING", `Unknown encoding: ${name}`);
+  const unknown = (name) => coded(TypeError, "ERR_UNKNOWN_ENCODING", "Unknown encoding: " + name);
   // The encoding of an optional argument; the empty string and null are as good as nothing.
   const encodingOf = (name) => {
     if (name === undefined || name === null || name === "") return UTF8;
@@ -82,7 +82,7 @@
         if (typeof primitive === "string") return from(primitive, encodingOrOffset);
       }
     }
-    throw coded(TypeError, "ERR_INVALID_ARG_TYPE", `The first argument must be of type string or an instance of Buffer, ArrayBuffer, or Array or an Array-like Object.${received(value)}`);
+    throw coded(TypeError, "ERR_INVALID_ARG_TYPE", "The first argument must be of type string or an instance of Buffer, ArrayBuffer, or Array or an Array-like Object." + received(value));
   };
   const fromArrayBuffer = (buffer, kind, offset, length) => {
     const whole = kind === "shared" ? sharedLength(buffer) : bufferLength(buffer);
@@ -180,7 +180,7 @@
       let at = 0;
       for (let i = 0; i < parts.length; i++) {
         const part = parts[i];
-        if (!isBytes(part)) throw badType(`list[${i}]`, "an instance of Buffer or Uint8Array", part);
+        if (!isBytes(part)) throw badType("list[" + i + "]", "an instance of Buffer or Uint8Array", part);
         at += copyBytes(part, bytes, at, 0, arrayBytes(part));
       }
       return bytes;
@@ -347,7 +347,7 @@
   const swapGroups = (bytes, width) => {
     needBytes(bytes, "this");
     const length = arrayBytes(bytes);
-    if (length % width !== 0) throw coded(RangeError, "ERR_INVALID_BUFFER_SIZE", `Buffer size must be a multiple of ${width * 8}-bits`);
+    if (length % width !== 0) throw coded(RangeError, "ERR_INVALID_BUFFER_SIZE", "Buffer size must be a multiple of " + (width * 8) + "-bits");
     native.swapBytes(arrayBuffer(bytes), arrayOffset(bytes), length, width);
     return bytes;
   };
@@ -439,7 +439,7 @@
       const from = integer(targetStart, 0);
       if (from < 0) throw outOfRange("targetStart", ">= 0", from);
       const start = integer(sourceStart, 0);
-      if (start < 0 || start > arrayBytes(this)) throw outOfRange("sourceStart", `>= 0 && <= ${arrayBytes(this)}`, start);
+      if (start < 0 || start > arrayBytes(this)) throw outOfRange("sourceStart", ">= 0 && <= " + arrayBytes(this), start);
       const end = sourceEnd === undefined ? arrayBytes(this) : integer(sourceEnd, 0);
       if (end < 0) throw outOfRange("sourceEnd", ">= 0", end);
       if (from >= arrayBytes(target) || start >= end) return 0;
@@ -489,11 +489,11 @@
   for (let i = 0; i < pieces.length; i++) {
     const name = pieces[i][0], number = pieces[i][1];
     const methods = {
-      [`${name}Slice`](start, end) {
+      [name + "Slice"](start, end) {
         const { from, to } = bounded(this, start, end);
         return textOf(this, number, from, to);
       },
-      [`${name}Write`](text, offset, length) {
+      [name + "Write"](text, offset, length) {
         needBytes(this, "argument");
         needText(text);
         const size = arrayBytes(this);
@@ -504,8 +504,8 @@
         return writeText(this, text, number, at, min(room, size - at));
       },
     };
-    define(`${name}Slice`, methods[`${name}Slice`]);
-    define(`${name}Write`, methods[`${name}Write`]);
+    define(name + "Slice", methods[name + "Slice"]);
+    define(name + "Write", methods[name + "Write"]);
   }
 
   const accessor = (name, get) => defineProperty(prototype, name, { __proto__: null, get, enumerable: true, configurable: false });

@@ -38,7 +38,7 @@
   // What `util.inspect` and the console share.
   lib.isStackOverflow = (error) => kindOf(error) === "error" && error.message === "Maximum call stack size exceeded";
   // Whether an error is JSON's complaint about a value that contains itself.
-  lib.isCycleError = (error) => kindOf(error) === "error" && error.name === "TypeError" && exec(/circular/, `${error.message}`) !== null;
+  lib.isCycleError = (error) => kindOf(error) === "error" && error.name === "TypeError" && exec(/circular/, lib.toText(error.message)) !== null;
   // A text without the control sequences that colour it.
   lib.stripColors = (text) => {
     let result = "", from = 0;

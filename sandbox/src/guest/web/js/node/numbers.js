@@ -12,7 +12,7 @@
     if (typeof value !== "number") throw badType(name ?? "offset", "of type number", value);
     if (floor(value) !== value) throw outOfRange(name ?? "offset", "an integer", value);
     if (high < 0) throw coded(RangeError, "ERR_BUFFER_OUT_OF_BOUNDS", "Attempt to access memory outside buffer bounds");
-    throw outOfRange(name ?? "offset", `>= ${name === undefined ? 0 : 1} and <= ${high}`, value);
+    throw outOfRange(name ?? "offset", ">= " + (name === undefined ? 0 : 1) + " and <= " + high, value);
   };
   // Whether all `size` bytes are there is asked of the bytes themselves, which knows every kind of bad offset.
   const check = (bytes, offset, size) => {
@@ -24,9 +24,9 @@
     const isMixed = typeof low === "bigint" && typeof value === "number";
     if (!(isMixed ? value > Number(high) || value < Number(low) : value > high || value < low)) return;
     const n = typeof low === "bigint" ? "n" : "";
-    let range = `>= ${low}${n} and <= ${high}${n}`;
+    let range = ">= " + low + n + " and <= " + high + n;
     if (size > 4) {
-      range = low >= 0 ? `>= 0${n} and < 2${n} ** ${size * 8}${n}` : `>= -(2${n} ** ${size * 8 - 1}${n}) and < 2${n} ** ${size * 8 - 1}${n}`;
+      range = low >= 0 ? ">= 0" + n + " and < 2" + n + " ** " + (size * 8) + n : ">= -(2" + n + " ** " + (size * 8 - 1) + n + ") and < 2" + n + " ** " + (size * 8 - 1) + n;
     }
     throw outOfRange("value", range, value);
   };
@@ -77,22 +77,22 @@
 
   const both = (word, suffix, value) => {
     // `UInt` is spelled `Uint` as well.
-    define(`${word}${suffix}`, value);
-    if (lib.indexOf(word, "UInt") >= 0) define(`${lib.replaceAll(word, "UInt", "Uint")}${suffix}`, value);
+    define("" + word + suffix, value);
+    if (lib.indexOf(word, "UInt") >= 0) define(lib.replaceAll(word, "UInt", "Uint") + suffix, value);
   };
   const ends = [["LE", readLittle, writeLittle], ["BE", readBig, writeBig]];
 
   // Eight, sixteen and 32 bits.
   const fixed = (isSigned, size, end, read, write) => {
-    const kind = `${isSigned ? "Int" : "UInt"}${size * 8}`;
+    const kind = (isSigned ? "Int" : "UInt") + (size * 8);
     const low = lowest(isSigned, size), high = highest(isSigned, size);
     const methods = {
-      [`read${kind}${end}`](offset = 0) {
+      ["read" + kind + end](offset = 0) {
         check(this, offset, size);
         const value = read(this, offset, size);
         return isSigned ? signed(value, size) : value;
       },
-      [`write${kind}${end}`](value, offset = 0) {
+      ["write" + kind + end](value, offset = 0) {
         value = +value;
         if (size === 1 && typeof offset !== "number") throw badType("offset", "of type number", offset);
         checkRange(value, low, high, size);
@@ -100,8 +100,8 @@
         return write(this, value, offset, size);
       },
     };
-    both(`read${isSigned ? "Int" : "UInt"}`, `${size * 8}${end}`, methods[`read${kind}${end}`]);
-    both(`write${isSigned ? "Int" : "UInt"}`, `${size * 8}${end}`, methods[`write${kind}${end}`]);
+    both("read" + (isSigned ? "Int" : "UInt"), "" + (size * 8) + end, methods["read" + kind + end]);
+    both("write" + (isSigned ? "Int" : "UInt"), "" + (size * 8) + end, methods["write" + kind + end]);
   };
   // One to six bytes.
   const sized = (isSigned, end, read, write) => {
@@ -110,14 +110,14 @@
       if (size !== 1 && size !== 2 && size !== 3 && size !== 4 && size !== 5 && size !== 6) outside(size, 6, "byteLength");
     };
     const methods = {
-      [`read${kind}${end}`](offset, byteLength) {
+      ["read" + kind + end](offset, byteLength) {
         if (offset === undefined) throw badType("offset", "of type number", offset);
         checkSize(byteLength);
         check(this, offset, byteLength);
         const value = read(this, offset, byteLength);
         return isSigned ? signed(value, byteLength) : value;
       },
-      [`write${kind}${end}`](value, offset, byteLength) {
+      ["write" + kind + end](value, offset, byteLength) {
         checkSize(byteLength);
         value = +value;
         if (byteLength === 1 && typeof offset !== "number") throw badType("offset", "of type number", offset);
@@ -126,21 +126,21 @@
         return write(this, value, offset, byteLength);
       },
     };
-    both(`read${kind}`, end, methods[`read${kind}${end}`]);
-    both(`write${kind}`, end, methods[`write${kind}${end}`]);
+    both("read" + kind, end, methods["read" + kind + end]);
+    both("write" + kind, end, methods["write" + kind + end]);
   };
   const wide = (isSigned, end, read, write) => {
     const kind = isSigned ? "Int64" : "UInt64";
     const low = isSigned ? -0x8000000000000000n : 0n, high = isSigned ? 0x7fffffffffffffffn : 0xffffffffffffffffn;
     const isLittle = end === "LE";
     const methods = {
-      [`readBig${kind}${end}`](offset = 0) {
+      ["readBig" + kind + end](offset = 0) {
         check(this, offset, 8);
         const first = read(this, offset, 4), second = read(this, offset + 4, 4);
         const upper = isLittle ? second : first;
         return BigInt(isSigned ? upper | 0 : upper) * 0x100000000n + BigInt(isLittle ? first : second);
       },
-      [`writeBig${kind}${end}`](value, offset = 0) {
+      ["writeBig" + kind + end](value, offset = 0) {
         checkRange(value, low, high, 8);
         check(this, offset, 8);
         const lower = Number(value & 0xffffffffn), upper = Number((value >> 32n) & 0xffffffffn);
@@ -148,8 +148,8 @@
         return write(this, isLittle ? upper : lower, offset + 4, 4);
       },
     };
-    both(`readBig${isSigned ? "Int" : "UInt"}`, `64${end}`, methods[`readBig${kind}${end}`]);
-    both(`writeBig${isSigned ? "Int" : "UInt"}`, `64${end}`, methods[`writeBig${kind}${end}`]);
+    both("readBig" + (isSigned ? "Int" : "UInt"), "64" + end, methods["readBig" + kind + end]);
+    both("writeBig" + (isSigned ? "Int" : "UInt"), "64" + end, methods["writeBig" + kind + end]);
   };
   // The machine's own order is little-endian.
   const scratch = new ArrayBuffer(8);
@@ -158,12 +158,12 @@
   const floating = (name, size, view, end) => {
     const place = (i) => (end === "LE" ? i : size - 1 - i);
     const methods = {
-      [`read${name}${end}`](offset = 0) {
+      ["read" + name + end](offset = 0) {
         check(this, offset, size);
         for (let i = 0; i < size; i++) scratchBytes[place(i)] = this[offset + i];
         return view[0];
       },
-      [`write${name}${end}`](value, offset = 0) {
+      ["write" + name + end](value, offset = 0) {
         value = +value;
         check(this, offset, size);
         view[0] = value;
@@ -171,8 +171,8 @@
         return offset + size;
       },
     };
-    define(`read${name}${end}`, methods[`read${name}${end}`]);
-    define(`write${name}${end}`, methods[`write${name}${end}`]);
+    define("read" + name + end, methods["read" + name + end]);
+    define("write" + name + end, methods["write" + name + end]);
   };
 
   for (let s = 0; s < 2; s++) {

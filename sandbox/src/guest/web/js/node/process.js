@@ -31,7 +31,7 @@
   const process = {
     env: {},
     exit(code) {
-      throw new Error(`The Node.js process.exit(${code === undefined ? 0 : code}) API was called. Canceling the request.`);
+      throw new Error("The Node.js process.exit(" + (code === undefined ? 0 : code) + ") API was called. Canceling the request.");
     },
     features: freeze({
       inspector: false, debug: false, uv: false, ipv6: false, tls_alpn: false, tls_sni: false, tls_ocsp: false, tls: false, cached_builtins: true,

@@ -66,7 +66,7 @@
     const keys = list();
     const all = ownKeys(value);
     for (let i = 0; i < all.length; i++) {
-      if (skipIndices && typeof all[i] === "string" && `${+all[i]}` === all[i]) continue;
+      if (skipIndices && typeof all[i] === "string" && lib.toText(+all[i]) === all[i]) continue;
       if (getOwnPropertyDescriptor(value, all[i])?.enumerable) append(keys, all[i]);
     }
     return keys;

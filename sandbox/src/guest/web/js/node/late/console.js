@@ -10,7 +10,7 @@
   let depth = 0;
   // The five methods that have a level of their own write what `String()` makes of their arguments, which is all that
   // some readers of logs keep; a group indents the lines of the others.
-  const indented = (text) => (depth === 0 ? text : `${repeat("  ", depth)}${replaceAll(text, "\n", `\n${repeat("  ", depth)}`)}`);
+  const indented = (text) => (depth === 0 ? text : repeat("  ", depth) + replaceAll(text, "\n", "\n" + repeat("  ", depth)));
   const plain = (args, from = 0) => {
     const parts = list();
     for (let i = from; i < args.length; i++) append(parts, String(args[i]));
@@ -20,17 +20,17 @@
   const labelOf = (args) => (args.length === 0 || args[0] === undefined ? "default" : String(args[0]));
 
   const duration = (ms) => {
-    if (ms < 1000) return `${+toFixed(ms, 3)}ms`;
-    if (ms < 60000) return `${toFixed(ms / 1000, 3)}s`;
+    if (ms < 1000) return (+toFixed(ms, 3)) + "ms";
+    if (ms < 60000) return toFixed(ms / 1000, 3) + "s";
     const hours = floor(ms / 3600000), minutes = floor((ms % 3600000) / 60000), seconds = toFixed((ms % 60000) / 1000, 3);
-    const two = (value) => padStart(`${value}`, 2, "0");
-    return hours > 0 ? `${hours}:${two(minutes)}:${padStart(seconds, 6, "0")} (h:mm:ss.mmm)` : `${minutes}:${padStart(seconds, 6, "0")} (m:ss.mmm)`;
+    const two = (value) => padStart(lib.toText(value), 2, "0");
+    return hours > 0 ? hours + ":" + two(minutes) + ":" + padStart(seconds, 6, "0") + " (h:mm:ss.mmm)" : minutes + ":" + padStart(seconds, 6, "0") + " (m:ss.mmm)";
   };
   const elapsed = (label, args) => {
     const start = timers.get(label);
-    if (start === undefined) return `Timer '${label}' does not exist`;
-    const rest = args.length > 1 ? ` ${plain(args, 1)}` : "";
-    return `${label}: ${duration(native.now() - start)}${rest}`;
+    if (start === undefined) return "Timer '" + label + "' does not exist";
+    const rest = args.length > 1 ? " " + plain(args, 1) : "";
+    return label + ": " + duration(native.now() - start) + rest;
   };
   const group = (args) => {
     const text = args.length > 0 ? indented(plain(args)) : undefined;
@@ -43,14 +43,14 @@
   const row = (cells, widths) => {
     const parts = list();
     for (let i = 0; i < cells.length; i++) {
-      append(parts, ` ${cells[i]}${repeat(" ", widths[i] - 1 - widthOf(cells[i]))}`);
+      append(parts, " " + cells[i] + repeat(" ", widths[i] - 1 - widthOf(cells[i])));
     }
-    return `│${joinList(parts, "│")}│`;
+    return "│" + joinList(parts, "│") + "│";
   };
   const rule = (widths, left, middle, right) => {
     const parts = list();
     for (let i = 0; i < widths.length; i++) append(parts, repeat("─", widths[i]));
-    return `${left}${joinList(parts, middle)}${right}`;
+    return left + joinList(parts, middle) + right;
   };
   const draw = (head, rows) => {
     const widths = list();
@@ -90,7 +90,7 @@
       for (let i = 0; i < keys.length && i < ROWS; i++) add(keys[i], data[keys[i]]);
     }
     const columns = list();
-    if (isArray(properties)) for (let i = 0; i < properties.length && i < COLUMNS; i++) append(columns, `${properties[i]}`);
+    if (isArray(properties)) for (let i = 0; i < properties.length && i < COLUMNS; i++) append(columns, lib.toText(properties[i]));
     let hasValues = false;
     for (let i = 0; i < entries.length; i++) {
       const { value } = entries[i];
@@ -111,7 +111,7 @@
     for (let i = 0; i < entries.length; i++) {
       const { key, value } = entries[i];
       const cells = list();
-      append(cells, keyed ? `${i}` : `${key}`);
+      append(cells, keyed ? lib.toText(i) : lib.toText(key));
       const isRow = !flat && isObject(value) && typeof value !== "function";
       if (keyed) append(cells, cell(key));
       if (!flat) for (let j = 0; j < columns.length; j++) append(cells, isRow && hasOwn(value, columns[j]) ? cell(value[columns[j]]) : "");
@@ -125,13 +125,13 @@
     __proto__: null,
     assert(args) {
       if (args[0]) return undefined;
-      return indented(args.length > 1 ? `Assertion failed: ${plain(args, 1)}` : "Assertion failed");
+      return indented(args.length > 1 ? "Assertion failed: " + plain(args, 1) : "Assertion failed");
     },
     count(args) {
       const label = labelOf(args);
       const count = (counts.get(label) ?? 0) + 1;
       counts.set(label, count);
-      return indented(`${label}: ${count}`);
+      return indented(label + ": " + count);
     },
     countReset(args) {
       counts.set(labelOf(args), 0);
@@ -165,12 +165,12 @@
       return indented(elapsed(labelOf(args), args));
     },
     trace(args) {
-      const head = args.length > 0 ? `Trace: ${plain(args)}` : "Trace";
+      const head = args.length > 0 ? "Trace: " + plain(args) : "Trace";
       const { stack } = new lib.Error();
       const own = "    at trace (native)\n";
       let frames = typeof stack === "string" ? lib.indexOf(stack, "    at ") : -1;
       if (frames >= 0 && lib.indexOf(stack, own) === frames) frames += own.length;
-      return indented(frames >= 0 ? `${head}\n${lib.trimEnd(lib.slice(stack, frames))}` : head);
+      return indented(frames >= 0 ? head + "\n" + lib.trimEnd(lib.slice(stack, frames)) : head);
     },
   };
 });

@@ -13,7 +13,7 @@
     "rsa-md5": "md5", "rsa-sha1": "sha1", "rsa-sha256": "sha256", "rsa-sha384": "sha384", "rsa-sha512": "sha512", "ssl3-md5": "md5", "ssl3-sha1": "sha1",
   };
   const hashOf = (algorithm) => names[toLowerCase(algorithm)];
-  const invalidDigest = (algorithm) => coded(TypeError, "ERR_CRYPTO_INVALID_DIGEST", `Invalid digest: ${algorithm}`);
+  const invalidDigest = (algorithm) => coded(TypeError, "ERR_CRYPTO_INVALID_DIGEST", "Invalid digest: " + algorithm);
 
   // The bytes of text or of a buffer, as a Uint8Array of their own.
   const bytesFrom = (value, encoding, name, expected = "of type string or an instance of Buffer, TypedArray, or DataView") => {
@@ -104,14 +104,14 @@
     else {
       lib.needNumber(offset, "offset");
       offset *= unit;
-      if (offset !== offset || offset > whole.length || offset < 0) throw outOfRange("offset", `>= 0 && <= ${whole.length}`, offset);
+      if (offset !== offset || offset > whole.length || offset < 0) throw outOfRange("offset", ">= 0 && <= " + whole.length, offset);
     }
     if (size === undefined) size = whole.length - offset;
     else {
       lib.needNumber(size, "size");
       size *= unit;
       if (size !== size || size > 2147483647 || size < 0) throw outOfRange("size", ">= 0 && <= 2147483647", size);
-      if (size + offset > whole.length) throw outOfRange("size + offset", `<= ${whole.length}`, size + offset);
+      if (size + offset > whole.length) throw outOfRange("size + offset", "<= " + whole.length, size + offset);
     }
     native.fillRandom(whole.buffer, whole.offset + offset, size);
     return target;
@@ -181,7 +181,7 @@
       if (callback !== undefined) needFunction(callback, "callback");
       if (!isSafe(min)) throw badType("min", "a safe integer", min);
       if (!isSafe(max)) throw badType("max", "a safe integer", max);
-      if (max <= min) throw outOfRange("max", `greater than the value of "min" (${min})`, max);
+      if (max <= min) throw outOfRange("max", 'greater than the value of "min" (' + min + ")", max);
       if (max - min > 281474976710655) throw outOfRange(isMinGiven ? "max - min" : "max", "<= 281474976710655", max - min);
       return answer(min + below(max - min), callback);
     },
@@ -220,7 +220,7 @@
       needString(digest, "digest");
       const secret = secretFrom(ikm, "ikm"), bytes = secretFrom(salt, "salt"), context = secretFrom(info, "info");
       needInteger(keylen, "length", 0, 2147483647);
-      if (arrayBytes(context) > 1024) throw coded(RangeError, "ERR_OUT_OF_RANGE", `The value of "info" is out of range. It must be must not contain more than 1024 bytes. Received ${arrayBytes(context)}`);
+      if (arrayBytes(context) > 1024) throw coded(RangeError, "ERR_OUT_OF_RANGE", 'The value of "info" is out of range. It must be must not contain more than 1024 bytes. Received ' + arrayBytes(context));
       const name = hashOf(digest);
       if (name === undefined) throw invalidDigest(digest);
       const derived = native.hkdf(name, secret, bytes, context, keylen);

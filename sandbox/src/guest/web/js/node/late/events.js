@@ -111,7 +111,7 @@
     } catch {
       text = error;
     }
-    const unheard = coded(Error, "ERR_UNHANDLED_ERROR", `Unhandled error. (${text})`);
+    const unheard = coded(Error, "ERR_UNHANDLED_ERROR", "Unhandled error. (" + text + ")");
     visible(unheard, "context", error);
     throw unheard;
   };

@@ -29,7 +29,7 @@
   const plain = (text) => text;
   const coloured = (text, style) => {
     const color = colors[styles[style]];
-    return color === undefined ? text : `\u001b[${color[0]}m${text}\u001b[${color[1]}m`;
+    return color === undefined ? text : "\u001b[" + color[0] + "m" + text + "\u001b[" + color[1] + "m";
   };
 
   const inspect = (value, options, ...more) => {
@@ -74,8 +74,8 @@
         const left = ctx.depth === null ? null : ctx.depth - depth;
         const result = apply(method, context, [left, userOptions(ctx), inspect]);
         if (result !== context) {
-          const text = typeof result === "object" ? formatValue(ctx, result, depth, false) : `${result}`;
-          return replaceAll(text, "\n", `\n${repeat(" ", ctx.level)}`);
+          const text = typeof result === "object" ? formatValue(ctx, result, depth, false) : lib.toText(result);
+          return replaceAll(text, "\n", "\n" + repeat(" ", ctx.level));
         }
       }
     }
@@ -86,7 +86,7 @@
         index = mapSize(ctx.circular) + 1;
         ctx.circular.set(value, index);
       }
-      return ctx.stylize(`[Circular *${index}]`, "special");
+      return ctx.stylize("[Circular *" + index + "]", "special");
     }
     return formatObject(ctx, value, depth, typed);
   };
@@ -147,13 +147,13 @@
     }
     if (first === null) return null;
     const own = typeof value === "function" ? "Function" : isArray(value) ? "Array" : "Object";
-    if (depth > ctx.depth && ctx.depth !== null) return `${own} <Complex prototype>`;
+    if (depth > ctx.depth && ctx.depth !== null) return own + " <Complex prototype>";
     const inherited = nameOfClass(first, ctx, depth + 1);
-    return inherited === null ? `${own} <${inspect(first, { customInspect: false, depth: -1 })}>` : `${own} <${inherited}>`;
+    return inherited === null ? own + " <" + inspect(first, { customInspect: false, depth: -1 }) + ">" : own + " <" + inherited + ">";
   };
   const prefixOf = (name, tag, fallback, size = "") => {
-    if (name === null) return tag !== "" && fallback !== tag ? `[${fallback}${size}: null prototype] [${tag}] ` : `[${fallback}${size}: null prototype] `;
-    return tag !== "" && name !== tag ? `${name}${size} [${tag}] ` : `${name}${size} `;
+    if (name === null) return tag !== "" && fallback !== tag ? "[" + fallback + size + ": null prototype] [" + tag + "] " : "[" + fallback + size + ": null prototype] ";
+    return tag !== "" && name !== tag ? "" + name + size + " [" + tag + "] " : "" + name + size + " ";
   };
 
   const formatObject = (ctx, value, depth, typed) => {
@@ -164,23 +164,23 @@
     let keys, base = "", open = "{", close = "}", type = OBJECT, body = () => list();
     if (isArray(value)) {
       keys = keysIn(value, ctx, true);
-      open = `${name !== "Array" || tag !== "" ? prefixOf(name, tag, "Array", `(${value.length})`) : ""}[`;
+      open = (name !== "Array" || tag !== "" ? prefixOf(name, tag, "Array", "(" + value.length + ")") : "") + "[";
       close = "]";
-      if (value.length === 0 && keys.length === 0) return `${open}]`;
+      if (value.length === 0 && keys.length === 0) return open + "]";
       type = ARRAY;
       body = formatArray;
     } else if (kind === "set" || kind === "map") {
       const size = kind === "set" ? setSize(value) : mapSize(value);
       keys = keysIn(value, ctx, false);
-      open = `${prefixOf(name, tag, kind === "set" ? "Set" : "Map", `(${size})`)}{`;
-      if (size === 0 && keys.length === 0) return `${open}}`;
+      open = prefixOf(name, tag, kind === "set" ? "Set" : "Map", "(" + size + ")") + "{";
+      if (size === 0 && keys.length === 0) return open + "}";
       body = kind === "set" ? formatSet : formatMap;
     } else if (kind === "view") {
       keys = keysIn(value, ctx, true);
       const size = arrayLength(value);
-      open = `${prefixOf(name, tag, name === null ? arrayTag(value) : "", `(${size})`)}[`;
+      open = prefixOf(name, tag, name === null ? arrayTag(value) : "", "(" + size + ")") + "[";
       close = "]";
-      if (size === 0 && keys.length === 0 && !ctx.showHidden) return `${open}]`;
+      if (size === 0 && keys.length === 0 && !ctx.showHidden) return open + "]";
       type = ARRAY;
       body = formatTyped;
     } else {
@@ -192,9 +192,9 @@
         switch (kind) {
           case "regexp":
           case "date": {
-            const text = kind === "regexp" ? `/${lib.regexpSource(value)}/${lib.flagsOf(value)}` : dateText(value);
+            const text = kind === "regexp" ? "/" + lib.regexpSource(value) + "/" + lib.flagsOf(value) : dateText(value);
             const prefix = prefixOf(name, tag, kind === "regexp" ? "RegExp" : "Date");
-            base = prefix === (kind === "regexp" ? "RegExp " : "Date ") ? text : `${prefix}${text}`;
+            base = prefix === (kind === "regexp" ? "RegExp " : "Date ") ? text : prefix + text;
             if (keys.length === 0 || (kind === "regexp" && depth > ctx.depth && ctx.depth !== null)) return ctx.stylize(base, kind);
             break;
           }
@@ -207,22 +207,22 @@
           case "shared": {
             const prefix = prefixOf(name, tag, kind === "buffer" ? "ArrayBuffer" : "SharedArrayBuffer");
             if (!typed) body = formatBuffer;
-            else if (keys.length === 0) return `${prefix}{ byteLength: ${formatNumber(ctx.stylize, bytesOf(value).length, false)} }`;
-            open = `${prefix}{`;
+            else if (keys.length === 0) return prefix + "{ byteLength: " + formatNumber(ctx.stylize, bytesOf(value).length, false) + " }";
+            open = prefix + "{";
             keys = prepend(keys, ["byteLength"]);
             break;
           }
           case "dataview":
-            open = `${prefixOf(name, tag, "DataView")}{`;
+            open = prefixOf(name, tag, "DataView") + "{";
             keys = prepend(keys, ["byteLength", "byteOffset", "buffer"]);
             break;
           case "promise":
-            open = `${prefixOf(name, tag, "Promise")}{`;
+            open = prefixOf(name, tag, "Promise") + "{";
             body = formatPromise;
             break;
           case "weakset":
           case "weakmap":
-            open = `${prefixOf(name, tag, kind === "weakset" ? "WeakSet" : "WeakMap")}{`;
+            open = prefixOf(name, tag, kind === "weakset" ? "WeakSet" : "WeakMap") + "{";
             body = (inner) => {
               const parts = list();
               append(parts, inner.stylize("<items unknown>", "special"));
@@ -241,17 +241,17 @@
           default:
             if (name === "Object") {
               if (kind === "arguments") open = "[Arguments] {";
-              else if (tag !== "") open = `${prefixOf(name, tag, "Object")}{`;
+              else if (tag !== "") open = prefixOf(name, tag, "Object") + "{";
             } else if (name === null && tag === "Module" && kind === undefined) {
-              open = `${prefixOf(name, tag, "Module")}{`;
-            } else open = `${prefixOf(name, tag, "Object")}{`;
-            if (keys.length === 0) return `${open}}`;
+              open = prefixOf(name, tag, "Module") + "{";
+            } else open = prefixOf(name, tag, "Object") + "{";
+            if (keys.length === 0) return open + "}";
         }
       }
     }
     if (depth > ctx.depth && ctx.depth !== null) {
       const text = slice(prefixOf(name, tag, type === ARRAY ? "Array" : "Object"), 0, -1);
-      return ctx.stylize(name === null ? text : `[${text}]`, "special");
+      return ctx.stylize(name === null ? text : "[" + text + "]", "special");
     }
     depth += 1;
     append(ctx.seen, value);
@@ -267,13 +267,13 @@
       ctx.seen.length = opened - 1;
       ctx.level = level;
       const text = slice(prefixOf(name, tag, "Object"), 0, -1);
-      return ctx.stylize(`[${text}: Inspection interrupted prematurely. Maximum call stack size exceeded.]`, "special");
+      return ctx.stylize("[" + text + ": Inspection interrupted prematurely. Maximum call stack size exceeded.]", "special");
     }
     const index = ctx.circular?.get(value);
     if (index !== undefined) {
-      const reference = ctx.stylize(`<ref *${index}>`, "special");
-      if (ctx.compact !== true) base = base === "" ? reference : `${reference} ${base}`;
-      else open = `${reference} ${open}`;
+      const reference = ctx.stylize("<ref *" + index + ">", "special");
+      if (ctx.compact !== true) base = base === "" ? reference : reference + " " + base;
+      else open = reference + " " + open;
     }
     ctx.seen.length -= 1;
     if (ctx.sorted) parts = sorted(parts, ctx.sorted === true ? undefined : ctx.sorted, type === OBJECT ? parts.length : keys.length);
@@ -311,28 +311,28 @@
       if (brace >= 0 && (indexOf(slice(inner, 0, brace), "(") < 0 || exec(/^\s+[^(]*?\s*\{|^\s*\{|^\s+extends\b/, inner) !== null)) return classBase(value, name, tag);
     }
     const word = { __proto__: null, generatorfunction: "GeneratorFunction", asyncfunction: "AsyncFunction", asyncgeneratorfunction: "AsyncGeneratorFunction" }[kind] ?? "Function";
-    let base = `[${word}`;
+    let base = "[" + word;
     if (name === null) base += " (null prototype)";
-    base += value.name === "" ? " (anonymous)" : `: ${typeof value.name === "string" ? value.name : inspect(value.name)}`;
+    base += value.name === "" ? " (anonymous)" : ": " + (typeof value.name === "string" ? value.name : inspect(value.name));
     base += "]";
-    if (name !== word && name !== null) base += ` ${name}`;
-    return tag !== "" && name !== tag ? `${base} [${tag}]` : base;
+    if (name !== word && name !== null) base += " " + name;
+    return tag !== "" && name !== tag ? base + " [" + tag + "]" : base;
   };
   const classBase = (value, name, tag) => {
-    let base = `class ${(hasOwn(value, "name") && value.name) || "(anonymous)"}`;
-    if (name !== "Function" && name !== null) base += ` [${name}]`;
-    if (tag !== "" && name !== tag) base += ` [${tag}]`;
-    if (name === null) return `[${base} extends null]`;
+    let base = "class " + ((hasOwn(value, "name") && value.name) || "(anonymous)");
+    if (name !== "Function" && name !== null) base += " [" + name + "]";
+    if (tag !== "" && name !== tag) base += " [" + tag + "]";
+    if (name === null) return "[" + base + " extends null]";
     const parent = getPrototypeOf(value)?.name;
-    return parent ? `[${base} extends ${parent}]` : `[${base}]`;
+    return parent ? "[" + base + " extends " + parent + "]" : "[" + base + "]";
   };
   const boxedBase = (value, kind, ctx, name, tag) => {
     const word = { __proto__: null, number: "Number", string: "String", boolean: "Boolean", symbol: "Symbol", bigint: "BigInt" }[kind];
     const primitive = { __proto__: null, number: numberValue, string: stringValue, boolean: booleanValue, symbol: lib.symbolValue, bigint: bigintValue }[kind](value);
-    let base = `[${word}`;
-    if (word !== name) base += name === null ? " (null prototype)" : ` (${name})`;
-    base += `: ${formatPrimitive(plain, primitive, ctx)}]`;
-    return tag !== "" && tag !== name ? `${base} [${tag}]` : base;
+    let base = "[" + word;
+    if (word !== name) base += name === null ? " (null prototype)" : " (" + name + ")";
+    base += ": " + formatPrimitive(plain, primitive, ctx) + "]";
+    return tag !== "" && tag !== name ? base + " [" + tag + "]" : base;
   };
 
   const formatError = (error, className, tag, ctx, keys) => {
@@ -352,8 +352,8 @@
     const message = error.message;
     const at = typeof message === "string" && message !== "" ? indexOf(stack, message) : -1;
     const frames = indexOf(stack, "\n    at", at >= 0 ? at + message.length : 0);
-    if (frames < 0) stack = `[${stack}]`;
-    return ctx.level === 0 ? stack : replaceAll(stack, "\n", `\n${repeat(" ", ctx.level)}`);
+    if (frames < 0) stack = "[" + stack + "]";
+    return ctx.level === 0 ? stack : replaceAll(stack, "\n", "\n" + repeat(" ", ctx.level));
   };
   // The stack with what was thrown as its first line, as V8 has it.
   const stackOf = (lib.stackText = (error) => {
@@ -362,7 +362,7 @@
     if (!stack) return head;
     const text = String(stack);
     if (exec(/^\s*at /, text) === null) return text;
-    return endsWith(text, "\n") ? `${head}\n${slice(text, 0, -1)}` : `${head}\n${text}`;
+    return endsWith(text, "\n") ? head + "\n" + slice(text, 0, -1) : head + "\n" + text;
   });
   const withClass = (stack, className, name, tag) => {
     const next = charCodeAt(stack, name.length);
@@ -377,8 +377,8 @@
     }
     const prefix = slice(prefixOf(className, tag, fallback), 0, -1);
     if (name === prefix) return stack;
-    if (indexOf(prefix, name) < 0) return `${prefix} [${name}]${slice(stack, length)}`;
-    return length === 0 ? `${prefix}: ${stack}` : `${prefix}${slice(stack, length)}`;
+    if (indexOf(prefix, name) < 0) return prefix + " [" + name + "]" + slice(stack, length);
+    return length === 0 ? prefix + ": " + stack : prefix + slice(stack, length);
   };
 
   const bound = (ctx, length) => min(max(0, ctx.maxArrayLength), length);
@@ -398,10 +398,10 @@
     let index = at;
     for (let i = at; i < keys.length && parts.length < shown; i++) {
       const key = keys[i];
-      if (`${index}` !== key) {
+      if (lib.toText(index) !== key) {
         if (!isIndex(key)) break;
         const holes = key - index;
-        append(parts, ctx.stylize(`<${holes} empty item${holes > 1 ? "s" : ""}>`, "undefined"));
+        append(parts, ctx.stylize("<" + holes + " empty item" + (holes > 1 ? "s" : "") + ">", "undefined"));
         index = +key;
         if (parts.length === shown) break;
       }
@@ -409,7 +409,7 @@
       index++;
     }
     const rest = value.length - index;
-    if (rest > 0) append(parts, parts.length === shown ? more(rest, "item") : ctx.stylize(`<${rest} empty item${rest > 1 ? "s" : ""}>`, "undefined"));
+    if (rest > 0) append(parts, parts.length === shown ? more(rest, "item") : ctx.stylize("<" + rest + " empty item" + (rest > 1 ? "s" : "") + ">", "undefined"));
     return parts;
   };
   const formatTyped = (ctx, value, depth) => {
@@ -421,7 +421,7 @@
     if (ctx.showHidden) {
       ctx.level += 2;
       const extra = [["BYTES_PER_ELEMENT", arrayClasses[arrayTag(value)].BYTES_PER_ELEMENT], ["length", length], ["byteLength", arrayBytes(value)], ["byteOffset", arrayOffset(value)], ["buffer", arrayBuffer(value)]];
-      for (let i = 0; i < extra.length; i++) append(parts, `[${extra[i][0]}]: ${formatValue(ctx, extra[i][1], depth, true)}`);
+      for (let i = 0; i < extra.length; i++) append(parts, "[" + extra[i][0] + "]: " + formatValue(ctx, extra[i][1], depth, true));
       ctx.level -= 2;
     }
     return parts;
@@ -444,7 +444,7 @@
     ctx.level += 2;
     let at = 0;
     mapForEach(value, (item, key) => {
-      if (at++ < shown) append(parts, `${formatValue(ctx, key, depth, false)} => ${formatValue(ctx, item, depth, false)}`);
+      if (at++ < shown) append(parts, formatValue(ctx, key, depth, false) + " => " + formatValue(ctx, item, depth, false));
     });
     ctx.level -= 2;
     if (size > shown) append(parts, more(size - shown, "item"));
@@ -453,7 +453,7 @@
   const hexBytes = (buffer, offset, count) => {
     const digits = native.decodeBytes(6, buffer, offset, count);
     let text = "";
-    for (let i = 0; i < digits.length; i += 2) text += `${i > 0 ? " " : ""}${slice(digits, i, i + 2)}`;
+    for (let i = 0; i < digits.length; i += 2) text += (i > 0 ? " " : "") + slice(digits, i, i + 2);
     return text;
   };
   const formatBuffer = (ctx, value) => {
@@ -464,7 +464,7 @@
       return parts;
     }
     const shown = bound(ctx, length);
-    append(parts, `${ctx.stylize("[Uint8Contents]", "special")}: <${hexBytes(value, 0, shown)}${length > shown ? ` ${more(length - shown, "byte")}` : ""}>`);
+    append(parts, ctx.stylize("[Uint8Contents]", "special") + ": <" + hexBytes(value, 0, shown) + (length > shown ? " " + more(length - shown, "byte") : "") + ">");
     return parts;
   };
   const formatPromise = (ctx, value, depth) => {
@@ -477,7 +477,7 @@
     ctx.level += 2;
     const text = formatValue(ctx, native.promiseResult(value), depth, false);
     ctx.level -= 2;
-    append(parts, state === 2 ? `${ctx.stylize("<rejected>", "special")} ${text}` : text);
+    append(parts, state === 2 ? ctx.stylize("<rejected>", "special") + " " + text : text);
     return parts;
   };
 
@@ -488,35 +488,35 @@
       const indent = ctx.compact !== true || type !== OBJECT ? 2 : 3;
       ctx.level += indent;
       text = formatValue(ctx, descriptor.value, depth, false);
-      if (indent === 3 && ctx.breakLength < widthOf(text)) gap = `\n${repeat(" ", ctx.level)}`;
+      if (indent === 3 && ctx.breakLength < widthOf(text)) gap = "\n" + repeat(" ", ctx.level);
       ctx.level -= indent;
     } else if (descriptor.get !== undefined) {
       text = formatGetter(ctx, value, depth, descriptor);
     } else text = descriptor.set !== undefined ? ctx.stylize("[Setter]", "special") : ctx.stylize("undefined", "undefined");
     if (type === ITEM) return text;
     let name;
-    if (typeof key === "symbol") name = `[${ctx.stylize(escaped(symbolText(key)), "symbol")}]`;
+    if (typeof key === "symbol") name = "[" + ctx.stylize(escaped(symbolText(key)), "symbol") + "]";
     else if (key === "__proto__") name = "['__proto__']";
-    else if (descriptor.enumerable === false) name = `[${escaped(key)}]`;
+    else if (descriptor.enumerable === false) name = "[" + escaped(key) + "]";
     else if (exec(/^[a-zA-Z_][a-zA-Z_0-9]*$/, key) !== null) name = ctx.stylize(key, "name");
-    else name = ctx.stylize(quoted(`${key}`), "string");
-    return `${name}:${gap}${text}`;
+    else name = ctx.stylize(quoted(lib.toText(key)), "string");
+    return name + ":" + gap + text;
   };
   const formatGetter = (ctx, value, depth, { get, set }) => {
     const label = set !== undefined ? "Getter/Setter" : "Getter";
     const { stylize, getters } = ctx;
-    if (!(getters === true || (getters === "get" && set === undefined) || (getters === "set" && set !== undefined))) return stylize(`[${label}]`, "special");
+    if (!(getters === true || (getters === "get" && set === undefined) || (getters === "set" && set !== undefined))) return stylize("[" + label + "]", "special");
     try {
       const result = apply(get, value, []);
       ctx.level += 2;
       let text;
-      if (result === null) text = `${stylize(`[${label}:`, "special")} ${stylize("null", "null")}${stylize("]", "special")}`;
-      else if (typeof result === "object") text = `${stylize(`[${label}]`, "special")} ${formatValue(ctx, result, depth, false)}`;
-      else text = `${stylize(`[${label}:`, "special")} ${formatPrimitive(stylize, result, ctx)}${stylize("]", "special")}`;
+      if (result === null) text = stylize("[" + label + ":", "special") + " " + stylize("null", "null") + stylize("]", "special");
+      else if (typeof result === "object") text = stylize("[" + label + "]", "special") + " " + formatValue(ctx, result, depth, false);
+      else text = stylize("[" + label + ":", "special") + " " + formatPrimitive(stylize, result, ctx) + stylize("]", "special");
       ctx.level -= 2;
       return text;
     } catch (error) {
-      return stylize(`[${label}: <Inspection threw (${error?.message})>]`, "special");
+      return stylize("[" + label + ": <Inspection threw (" + (error?.message) + ")>]", "special");
     }
   };
 
@@ -526,17 +526,17 @@
     const length = arrayBytes(value);
     const shown = min(BUFFER_BYTES, length);
     let text = hexBytes(arrayBuffer(value), arrayOffset(value), shown);
-    if (length > shown) text += ` ${more(length - shown, "byte")}`;
+    if (length > shown) text += " " + more(length - shown, "byte");
     if (isObject(options)) {
       const keys = keysIn(value, { __proto__: null, showHidden: options.showHidden }, true);
       if (keys.length > 0) {
         const extra = create(null);
         for (let i = 0; i < keys.length; i++) extra[keys[i]] = value[keys[i]];
         const all = userOptions({ __proto__: null, stylize: plain, ...options, breakLength: Infinity, compact: true, user: undefined });
-        text += `${length > 0 ? ", " : ""}${slice(inspect(extra, all), 27, -2)}`;
+        text += (length > 0 ? ", " : "") + slice(inspect(extra, all), 27, -2);
       }
     }
-    return `<${value.constructor.name} ${text}>`;
+    return "<" + value.constructor.name + " " + text + ">";
   };
 
   const publicInspect = { inspect(value, options) { return arguments.length > 2 ? inspect(value, options, arguments[2], arguments[3]) : inspect(value, options); } }.inspect;

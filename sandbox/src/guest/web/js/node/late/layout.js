@@ -17,22 +17,22 @@
   };
   const join = (ctx, parts, base, braces, type, depth, value) => {
     const open = braces[0], close = braces[1];
-    const lead = base === "" ? "" : `${base} `;
+    const lead = base === "" ? "" : base + " ";
     const indent = repeat(" ", ctx.level);
     if (ctx.compact === true) {
-      if (fits(ctx, parts, 0, base)) return `${open}${base === "" ? "" : ` ${base}`} ${joinList(parts, ", ")} ${close}`;
-      const gap = base === "" && open.length === 1 ? " " : `${base === "" ? "" : ` ${base}`}\n${indent}  `;
-      return `${open}${gap}${joinList(parts, `,\n${indent}  `)} ${close}`;
+      if (fits(ctx, parts, 0, base)) return open + (base === "" ? "" : " " + base) + " " + joinList(parts, ", ") + " " + close;
+      const gap = base === "" && open.length === 1 ? " " : (base === "" ? "" : " " + base) + "\n" + indent + "  ";
+      return open + gap + joinList(parts, ",\n" + indent + "  ") + " " + close;
     }
     if (typeof ctx.compact === "number" && ctx.compact >= 1) {
       const { length } = parts;
       if (type === ARRAY && length > 6) parts = inColumns(ctx, parts, value);
       if (ctx.current - depth < ctx.compact && length === parts.length && fits(ctx, parts, parts.length + ctx.level + open.length + base.length + 10, base)) {
         const line = joinList(parts, ", ");
-        if (indexOf(line, "\n") < 0) return `${lead}${open} ${line} ${close}`;
+        if (indexOf(line, "\n") < 0) return lead + open + " " + line + " " + close;
       }
     }
-    return `${lead}${open}\n${indent}  ${joinList(parts, `,\n${indent}  `)}\n${indent}${close}`;
+    return lead + open + "\n" + indent + "  " + joinList(parts, ",\n" + indent + "  ") + "\n" + indent + close;
   };
   // Many short items in columns of about the shape of a square.
   const inColumns = (ctx, parts, value) => {
@@ -69,7 +69,7 @@
       const end = min(i + columns, count);
       let line = "";
       let j = i;
-      for (; j < end - 1; j++) line += pad(`${parts[j]}, `, cells[j - i] + parts[j].length - widths[j], " ");
+      for (; j < end - 1; j++) line += pad(parts[j] + ", ", cells[j - i] + parts[j].length - widths[j], " ");
       line += pad === padStart ? padStart(parts[j], cells[j - i] + parts[j].length - widths[j] - 2, " ") : parts[j];
       append(lines, line);
     }

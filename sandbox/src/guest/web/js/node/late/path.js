@@ -28,19 +28,19 @@
     const isAbsolute = isAt(path, 0);
     const folded = fold(path, isAbsolute);
     if (folded === "") return isAbsolute ? "/" : isAt(path, path.length - 1) ? "./" : ".";
-    return `${isAbsolute ? "/" : ""}${folded}${isAt(path, path.length - 1) ? "/" : ""}`;
+    return (isAbsolute ? "/" : "") + folded + (isAt(path, path.length - 1) ? "/" : "");
   };
   // Everything is resolved against the root: there is no other directory.
   const resolve = (paths) => {
     let joined = "";
     let isAbsolute = false;
     for (let i = paths.length - 1; i >= 0 && !isAbsolute; i--) {
-      needString(paths[i], `paths[${i}]`);
+      needString(paths[i], "paths[" + i + "]");
       if (paths[i].length === 0) continue;
-      joined = `${paths[i]}/${joined}`;
+      joined = paths[i] + "/" + joined;
       isAbsolute = isAt(paths[i], 0);
     }
-    return `/${fold(joined, true)}`;
+    return "/" + fold(joined, true);
   };
   const dirname = (path) => {
     needString(path, "path");
@@ -102,7 +102,7 @@
       let joined = "";
       for (let i = 0; i < paths.length; i++) {
         needString(paths[i], "path");
-        if (paths[i].length > 0) joined = joined === "" ? paths[i] : `${joined}/${paths[i]}`;
+        if (paths[i].length > 0) joined = joined === "" ? paths[i] : joined + "/" + paths[i];
       }
       return joined === "" ? "." : normalize(joined);
     },
@@ -126,9 +126,9 @@
       needObject(pathObject, "pathObject");
       const dir = pathObject.dir || pathObject.root;
       const extension = pathObject.ext;
-      const base = pathObject.base || `${pathObject.name || ""}${extension ? `${extension[0] === "." ? "" : "."}${extension}` : ""}`;
+      const base = pathObject.base || "" + (pathObject.name || "") + (extension ? (extension[0] === "." ? "" : ".") + extension : "");
       if (!dir) return base;
-      return dir === pathObject.root ? `${dir}${base}` : `${dir}/${base}`;
+      return dir === pathObject.root ? "" + dir + base : dir + "/" + base;
     },
     parse(path) {
       needString(path, "path");

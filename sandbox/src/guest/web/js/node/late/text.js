@@ -5,27 +5,27 @@
   // The least width at which a long string is broken into its lines.
   const SHORT = 16;
 
-  const more = (count, what) => `... ${count} more ${what}${count > 1 ? "s" : ""}`;
+  const more = (count, what) => "... " + count + " more " + what + (count > 1 ? "s" : "");
   const grouped = (digits) => {
     let text = "";
     let end = digits.length;
     const first = startsWith(digits, "-") ? 1 : 0;
-    for (; end >= first + 4; end -= 3) text = `_${slice(digits, end - 3, end)}${text}`;
-    return end === digits.length ? digits : `${slice(digits, 0, end)}${text}`;
+    for (; end >= first + 4; end -= 3) text = "_" + slice(digits, end - 3, end) + text;
+    return end === digits.length ? digits : slice(digits, 0, end) + text;
   };
   const groupedFraction = (digits) => {
     let text = "", at = 0;
-    for (; at < digits.length - 3; at += 3) text += `${slice(digits, at, at + 3)}_`;
-    return at === 0 ? digits : `${text}${slice(digits, at)}`;
+    for (; at < digits.length - 3; at += 3) text += slice(digits, at, at + 3) + "_";
+    return at === 0 ? digits : "" + text + slice(digits, at);
   };
   const formatNumber = (stylize, number, separate) => {
     if (!separate && is(number, -0)) return stylize("-0", "number");
     const text = numberText(number);
     if (!separate || indexOf(text, "e") >= 0 || number !== number || number === Infinity || number === -Infinity) return stylize(text, "number");
     const dot = indexOf(text, ".");
-    return stylize(dot < 0 ? grouped(text) : `${grouped(slice(text, 0, dot))}.${groupedFraction(slice(text, dot + 1))}`, "number");
+    return stylize(dot < 0 ? grouped(text) : grouped(slice(text, 0, dot)) + "." + groupedFraction(slice(text, dot + 1)), "number");
   };
-  const formatBigInt = (stylize, value, separate) => stylize(`${separate ? grouped(String(value)) : value}n`, "bigint");
+  const formatBigInt = (stylize, value, separate) => stylize((separate ? grouped(String(value)) : value) + "n", "bigint");
   const formatPrimitive = (stylize, value, ctx) => {
     switch (typeof value) {
       case "string": {
@@ -38,10 +38,10 @@
           const lines = split(value, "\n");
           const parts = list();
           for (let i = 0; i < lines.length; i++) {
-            const line = i < lines.length - 1 ? `${lines[i]}\n` : lines[i];
+            const line = i < lines.length - 1 ? lines[i] + "\n" : lines[i];
             if (line !== "") append(parts, stylize(quoted(line), "string"));
           }
-          return `${joinList(parts, ` +\n${repeat(" ", ctx.level + 2)}`)}${trailer}`;
+          return joinList(parts, " +\n" + repeat(" ", ctx.level + 2)) + trailer;
         }
         return stylize(quoted(value), "string") + trailer;
       }
@@ -52,7 +52,7 @@
       case "symbol":
         return stylize(symbolText(value), "symbol");
     }
-    return stylize(`${value}`, typeof value === "undefined" ? "undefined" : "boolean");
+    return stylize(lib.toText(value), typeof value === "undefined" ? "undefined" : "boolean");
   };
 
   // What is not printable, and one kind of quote, is escaped.
@@ -63,15 +63,15 @@
     for (let i = 0; i < text.length; i++) {
       const code = charCodeAt(text, i);
       let escape;
-      if (code === quote) escape = `\\${slice(text, i, i + 1)}`;
-      else if (code < 32 || code === 92 || (code >= 127 && code < 160)) escape = escapes[code] ?? `\\x${code < 16 ? "0" : ""}${toUpperCase(numberText(code, 16))}`;
+      if (code === quote) escape = "\\" + slice(text, i, i + 1);
+      else if (code < 32 || code === 92 || (code >= 127 && code < 160)) escape = escapes[code] ?? "\\x" + (code < 16 ? "0" : "") + toUpperCase(numberText(code, 16));
       else if (code >= 0xd800 && code <= 0xdfff) {
         const next = charCodeAt(text, i + 1);
         if (code < 0xdc00 && next >= 0xdc00 && next <= 0xdfff) {
           i++;
           continue;
         }
-        escape = `\\u${numberText(code, 16)}`;
+        escape = "\\u" + numberText(code, 16);
       } else continue;
       result += slice(text, from, i) + escape;
       from = i + 1;
@@ -80,10 +80,10 @@
   };
   const escaped = (text) => escapeWith(text, 39);
   const quoted = (text) => {
-    if (indexOf(text, "'") < 0) return `'${escapeWith(text, 39)}'`;
-    if (indexOf(text, '"') < 0) return `"${escapeWith(text, -1)}"`;
-    if (indexOf(text, "`") < 0 && indexOf(text, "${") < 0) return `\`${escapeWith(text, -1)}\``;
-    return `'${escapeWith(text, 39)}'`;
+    if (indexOf(text, "'") < 0) return "'" + escapeWith(text, 39) + "'";
+    if (indexOf(text, '"') < 0) return '"' + escapeWith(text, -1) + '"';
+    if (indexOf(text, "`") < 0 && indexOf(text, "${") < 0) return "`" + escapeWith(text, -1) + "`";
+    return "'" + escapeWith(text, 39) + "'";
   };
 
   // Columns that a text takes in a terminal: two for wide characters, none for marks that combine.

@@ -40,7 +40,7 @@
     needString(path, "path");
     const resolved = lib.load("node/late/path.js").resolve(path);
     const isFolder = endsWith(path, "/") && resolved !== "/";
-    return new URL(`file://${encodedPath(isFolder ? `${resolved}/` : resolved)}`);
+    return new URL("file://" + encodedPath(isFolder ? resolved + "/" : resolved));
   };
 
   // The parts of an address by the older rules, which know no base and reject nothing but a bad port or host.
@@ -78,7 +78,7 @@
   };
   const backslashesAsSlashes = (text) => {
     const end = exec(/[?#]/, text)?.index ?? text.length;
-    return `${replaceAll(slice(text, 0, end), "\\", "/")}${slice(text, end)}`;
+    return replaceAll(slice(text, 0, end), "\\", "/") + slice(text, end);
   };
   const fill = (url, text, parseQueryString, slashesDenoteHost) => {
     needString(text, "url");
@@ -111,14 +111,14 @@
         // A host ends where something stands that no host can have.
         const bad = exec(/[\t\n\r "%'<>\\^`{|}]/, host);
         if (bad !== null) {
-          rest = `${startsWith(rest, "/") || bad.index === host.length ? "" : "/"}${slice(host, bad.index)}${rest}`;
+          rest = "" + (startsWith(rest, "/") || bad.index === host.length ? "" : "/") + slice(host, bad.index) + rest;
           host = slice(host, 0, bad.index);
         }
         host = toLowerCase(host);
         if (exec(/[^\x00-\x7f]/, host) !== null) host = toAscii(host);
       }
       url.hostname = isAddress ? slice(host, 1, -1) : host;
-      url.host = `${host}${url.port === null ? "" : `:${url.port}`}`;
+      url.host = host + (url.port === null ? "" : ":" + url.port);
     }
     if (!isScript) rest = escaped(rest);
     const hash = indexOf(rest, "#");
@@ -138,7 +138,7 @@
     }
     if (rest !== "") url.pathname = rest;
     if (url.pathname === null && slashed[url.protocol] && url.hostname) url.pathname = "/";
-    if (url.pathname !== null || url.search !== null) url.path = `${url.pathname ?? ""}${url.search ?? ""}`;
+    if (url.pathname !== null || url.search !== null) url.path = "" + (url.pathname ?? "") + (url.search ?? "");
     url.href = formatParts(url);
     return url;
   };
@@ -167,11 +167,11 @@
   const queryText = (query) => {
     const parts = list();
     const keys = keysOf(query);
-    const text = (value) => (typeof value === "string" || typeof value === "bigint" || typeof value === "boolean" || (typeof value === "number" && lib.isFinite(value)) ? `${value}` : "");
+    const text = (value) => (typeof value === "string" || typeof value === "bigint" || typeof value === "boolean" || (typeof value === "number" && lib.isFinite(value)) ? lib.toText(value) : "");
     for (let i = 0; i < keys.length; i++) {
       const value = query[keys[i]];
       const values = isArray(value) ? value : [value];
-      for (let j = 0; j < values.length; j++) append(parts, `${encodeURIComponent(keys[i])}=${encodeURIComponent(text(values[j]))}`);
+      for (let j = 0; j < values.length; j++) append(parts, encodeURIComponent(keys[i]) + "=" + encodeURIComponent(text(values[j])));
     }
     return joinList(parts, "&");
   };
@@ -179,51 +179,51 @@
     let protocol = url.protocol || "";
     if (protocol !== "" && !endsWith(protocol, ":")) protocol += ":";
     let auth = url.auth || "";
-    if (auth !== "") auth = `${replaceAll(encodeURIComponent(auth), "%3A", ":")}@`;
+    if (auth !== "") auth = replaceAll(encodeURIComponent(auth), "%3A", ":") + "@";
     let host = "";
-    if (url.host) host = `${auth}${url.host}`;
+    if (url.host) host = auth + url.host;
     else if (url.hostname) {
       const isAddress = indexOf(url.hostname, ":") >= 0 && !startsWith(url.hostname, "[");
-      host = `${auth}${isAddress ? `[${url.hostname}]` : url.hostname}${url.port ? `:${url.port}` : ""}`;
+      host = auth + (isAddress ? "[" + url.hostname + "]" : url.hostname) + (url.port ? ":" + url.port : "");
     }
     let pathname = url.pathname || "", hash = url.hash || "";
     let search = url.search || (isObject(url.query) ? queryText(url.query) : "");
-    if (search !== "" && !startsWith(search, "?")) search = `?${search}`;
-    if (hash !== "" && !startsWith(hash, "#")) hash = `#${hash}`;
+    if (search !== "" && !startsWith(search, "?")) search = "?" + search;
+    if (hash !== "" && !startsWith(hash, "#")) hash = "#" + hash;
     pathname = replaceAll(replaceAll(pathname, "#", "%23"), "?", "%3F");
     search = replaceAll(search, "#", "%23");
     if (url.slashes || slashed[protocol]) {
       if (url.slashes || host !== "") {
-        if (pathname !== "" && !startsWith(pathname, "/")) pathname = `/${pathname}`;
-        host = `//${host}`;
+        if (pathname !== "" && !startsWith(pathname, "/")) pathname = "/" + pathname;
+        host = "//" + host;
       } else if (protocol === "file:") host = "//";
     }
-    return `${protocol}${host}${pathname}${search}${hash}`;
+    return protocol + host + pathname + search + hash;
   };
   // Relative references by the standard's own rules, against a base that need not have a scheme.
   const BASE = "resolve://base";
   const resolve = (from, to) => {
     needString(from, "from");
     needString(to, "to");
-    const base = native.urlParse(from, `${BASE}/`);
+    const base = native.urlParse(from, BASE + "/");
     const result = base === undefined ? undefined : native.urlParse(to, base.href);
     if (result === undefined) return to;
     if (!startsWith(result.href, BASE)) return startsWith(result.href, "resolve:") ? slice(result.href, 8) : result.href;
     return slice(result.href, BASE.length + (startsWith(from, "/") || startsWith(to, "/") ? 0 : 1));
   };
   const toAscii = (domain) => {
-    const record = native.urlParse(`ws://${domain}`, undefined);
+    const record = native.urlParse("ws://" + domain, undefined);
     return record === undefined ? "" : record.hostname;
   };
   const formatUrl = (url, options) => {
     const { auth = true, fragment = true, search = true, unicode = false } = options ?? {};
     const record = urlRecord(url);
-    const password = record.password === "" ? "" : `:${record.password}`;
-    const user = auth && (record.username !== "" || password !== "") ? `${record.username}${password}@` : "";
-    const port = record.port === "" ? "" : `:${record.port}`;
-    const host = unicode && !startsWith(record.hostname, "[") ? `${native.domainToUnicode(record.hostname)}${port}` : record.host;
+    const password = record.password === "" ? "" : ":" + record.password;
+    const user = auth && (record.username !== "" || password !== "") ? record.username + password + "@" : "";
+    const port = record.port === "" ? "" : ":" + record.port;
+    const host = unicode && !startsWith(record.hostname, "[") ? native.domainToUnicode(record.hostname) + port : record.host;
     const slashes = startsWith(slice(record.href, record.protocol.length), "//") ? "//" : "";
-    return `${record.protocol}${slashes}${user}${host}${record.pathname}${search ? record.search : ""}${fragment ? record.hash : ""}`;
+    return record.protocol + slashes + user + host + record.pathname + (search ? record.search : "") + (fragment ? record.hash : "");
   };
   const decodedPart = (text) => (text === "" ? text : decodeURIComponent(text));
 
@@ -231,10 +231,10 @@
     URL,
     URLSearchParams,
     domainToASCII(domain) {
-      return toAscii(`${domain}`);
+      return toAscii(lib.toText(domain));
     },
     domainToUnicode(domain) {
-      return native.domainToUnicode(`${domain}`);
+      return native.domainToUnicode(lib.toText(domain));
     },
     fileURLToPath(path) {
       return fileURLToPath(path);
@@ -252,11 +252,11 @@
         hash,
         search,
         pathname,
-        path: `${pathname}${search}`,
+        path: "" + pathname + search,
         href,
       };
       if (port !== "") options.port = +port;
-      if (username !== "" || password !== "") options.auth = `${decodedPart(username)}:${decodedPart(password)}`;
+      if (username !== "" || password !== "") options.auth = decodedPart(username) + ":" + decodedPart(password);
       return options;
     },
     Url,

@@ -58,7 +58,7 @@
     } }.fn;
     withProperties(callbackified, original);
     const name = getOwnPropertyDescriptor(original, "name")?.value;
-    if (typeof name === "string") defineProperty(callbackified, "name", { __proto__: null, value: `${name}Callbackified`, configurable: true });
+    if (typeof name === "string") defineProperty(callbackified, "name", { __proto__: null, value: name + "Callbackified", configurable: true });
     const length = getOwnPropertyDescriptor(original, "length")?.value;
     if (typeof length === "number") defineProperty(callbackified, "length", { __proto__: null, value: length + 1, configurable: true });
     return callbackified;
@@ -142,12 +142,12 @@
       for (let i = formats.length - 1; i >= 0; i--) {
         const codes = typeof formats[i] === "string" && hasOwn(inspect.colors, formats[i]) ? inspect.colors[formats[i]] : undefined;
         if (codes === undefined) throw lib.badValue("format", formats[i], "must be one of the styles that util.inspect.colors lists");
-        result = `\u001b[${codes[0]}m${result}\u001b[${codes[1]}m`;
+        result = "\u001b[" + codes[0] + "m" + result + "\u001b[" + codes[1] + "m";
       }
       return result;
     },
     toUSVString(input) {
-      return toWellFormed(`${input}`);
+      return toWellFormed(lib.toText(input));
     },
     types,
   };
