@@ -4,6 +4,7 @@
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
+    os::unix::process::CommandExt,
     path::PathBuf,
     process::{Child, ChildStdout, Command, ExitStatus, Stdio},
     thread,
@@ -24,6 +25,14 @@ pub fn codemoded(args: &[&str]) -> Command {
         command.env_remove(name);
     }
     command.args(args).stdin(Stdio::null());
+    // SAFETY: between fork and exec nothing but signal is called, which may be.
+    unsafe {
+        command.pre_exec(|| {
+            // One that whoever runs the tests has ignored, as nohup does, would stay ignored.
+            libc::signal(libc::SIGHUP, libc::SIG_DFL);
+            Ok(())
+        });
+    }
     command
 }
 
