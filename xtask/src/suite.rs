@@ -27,8 +27,9 @@ const TEST: [Step; 11] = [
     Step { name: "compatibility", run: compat::newest },
 ];
 
-const LONG: [Step; 5] = [
+const LONG: [Step; 6] = [
     Step { name: "two minutes of chaos", run: chaos },
+    Step { name: "figures of many sessions", run: many_sessions },
     Step { name: "older releases", run: compat::older },
     Step { name: "fuzzing", run: fuzz::smoke },
     Step { name: "benchmark builds", run: bench::build },
@@ -83,6 +84,16 @@ fn figures(repository: &Repository) -> Result<()> {
         repository
             .cargo()
             .args(["test", "--package", "codemode-tests", "--test", "load", "--", "--nocapture"])
+            .env("CODEMODE_TEST_BIN", repository.binary("debug", "codemoded")),
+    )
+}
+
+/// What idle sessions cost, and how evenly many busy ones are served.
+fn many_sessions(repository: &Repository) -> Result<()> {
+    process::run(
+        repository
+            .cargo()
+            .args(["run", "--package", "codemode-tests", "--example", "sessions"])
             .env("CODEMODE_TEST_BIN", repository.binary("debug", "codemoded")),
     )
 }
