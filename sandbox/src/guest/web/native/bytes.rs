@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
-use rquickjs::{ArrayBuffer, Ctx, Error, Exception, Result, TypedArray, Value, qjs};
+use rquickjs::{ArrayBuffer, CString, Ctx, Error, Exception, Result, TypedArray, Value, qjs};
 
 use super::super::Web;
 use super::super::script::owned;
@@ -112,7 +112,7 @@ impl Drop for Held {
     }
 }
 
-/// Runs `read` over a well-formed string, once there is room for `copies` of it.
+/// Runs `read` over a string, once there is room for `copies` of it. Lone surrogates are U+FFFD there.
 ///
 /// # Errors
 /// The engine's out-of-memory, or [`charge`]'s refusal.
@@ -123,8 +123,35 @@ pub(super) fn with_text<T>(
     read: impl FnOnce(&str) -> T,
 ) -> Result<T> {
     let text = string.to_cstring()?;
-    charge(ctx, text.as_str().len().saturating_mul(copies))?;
-    Ok(read(text.as_str()))
+    let bytes = engine_bytes(&text);
+    charge(ctx, bytes.len().saturating_mul(copies))?;
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Ok(read(text)),
+        Err(_) => Ok(read(&String::from_utf8_lossy(&without_surrogates(bytes)))),
+    }
+}
+
+/// The bytes of a text of the engine's. They are no UTF-8 where the string has a lone surrogate, whatever the type says.
+pub(super) fn engine_bytes<'text>(text: &'text CString<'_>) -> &'text [u8] {
+    // SAFETY: that many bytes are there as long as the text lives, and nobody writes to them.
+    unsafe { std::slice::from_raw_parts(text.as_ptr().cast(), text.len()) }
+}
+
+/// Whether there is a lone surrogate: the engine writes it as three bytes that start with ED A0..BF, as no valid text
+/// does.
+pub(super) fn has_surrogate(bytes: &[u8]) -> bool {
+    bytes.windows(2).any(|pair| pair[0] == 0xED && pair[1] >= 0xA0)
+}
+
+/// The same text with U+FFFD for every lone surrogate.
+pub(super) fn without_surrogates(bytes: &[u8]) -> Vec<u8> {
+    let mut fixed = bytes.to_vec();
+    for at in 0..fixed.len().saturating_sub(2) {
+        if fixed[at] == 0xED && fixed[at + 1] >= 0xA0 {
+            fixed[at..at + 3].copy_from_slice("\u{FFFD}".as_bytes());
+        }
+    }
+    fixed
 }
 
 /// The UTF-16 code units of a string.

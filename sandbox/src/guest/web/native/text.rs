@@ -23,23 +23,12 @@ fn encoding_name(label: String) -> Option<String> {
 /// `utf8Encode(string) -> Uint8Array`. Lone surrogates become U+FFFD.
 fn utf8_encode<'js>(ctx: Ctx<'js>, string: rquickjs::String<'js>) -> Result<Value<'js>> {
     let text = string.to_cstring()?;
-    // The engine writes a lone surrogate as three bytes that start with ED A0..BF, as no valid text does.
-    let bytes = text.as_str().as_bytes();
-    if !has_surrogate(bytes) {
+    let bytes = bytes::engine_bytes(&text);
+    if !bytes::has_surrogate(bytes) {
         return bytes::new_bytes(&ctx, bytes);
     }
     bytes::charge(&ctx, bytes.len())?;
-    let mut fixed = bytes.to_vec();
-    for at in 0..fixed.len().saturating_sub(2) {
-        if fixed[at] == 0xED && fixed[at + 1] >= 0xA0 {
-            fixed[at..at + 3].copy_from_slice("\u{FFFD}".as_bytes());
-        }
-    }
-    bytes::new_bytes(&ctx, &fixed)
-}
-
-fn has_surrogate(bytes: &[u8]) -> bool {
-    bytes.windows(2).any(|pair| pair[0] == 0xED && pair[1] >= 0xA0)
+    bytes::new_bytes(&ctx, &bytes::without_surrogates(bytes))
 }
 
 /// `utf8EncodeInto(string, buffer, offset, length) -> {read, written}`, as TextEncoder's method.
