@@ -75,7 +75,9 @@ impl Source {
         let mut source = Self { text, first_line, words, functions, _charge: charge, steps: Cell::new(STEPS) };
         for at in 0..source.words.len() {
             if let Some((begin, end)) = source.function(at) {
-                source.functions[begin] = Some(end);
+                if let Some(function) = source.functions.get_mut(begin) {
+                    *function = Some(end);
+                }
             }
         }
         (source.steps.get() > 0).then_some(source)
@@ -142,10 +144,11 @@ impl Source {
         for target in (0..=at).rev().take(LONGEST_STATEMENT) {
             let text = self.word(target);
             if self.words[target].kind == Kind::Name && text == name {
-                let before = target.checked_sub(1).map_or("", |at| self.word(at));
+                let before = self.before(target);
                 let after = self.word(target + 1);
+                let lines = target.checked_sub(1).map(|previous| (self.words[previous].line, self.words[target].line));
                 let starts = matches!(before, "" | ";" | "{" | "}" | ")" | "=>" | "else" | "++" | "--")
-                    || (self.words[target].line > self.words[target - 1].line && before != ".");
+                    || (lines.is_some_and(|(previous, this)| this > previous) && before != ".");
                 let is_update = matches!(after, "++" | "--") || matches!(before, "++" | "--");
                 if before != "." && before != "?." && (is_update || ASSIGNMENTS.contains(&after)) {
                     return starts;
@@ -162,6 +165,20 @@ impl Source {
         self.words.get(at).map_or("", |word| &self.text[word.start..word.end])
     }
 
+    /// The word before this one; empty when there is none.
+    fn before(&self, at: usize) -> &str {
+        at.checked_sub(1).map_or("", |before| self.word(before))
+    }
+
+    fn kind(&self, at: usize) -> Option<Kind> {
+        self.words.get(at).map(|word| word.kind)
+    }
+
+    /// The bracket that belongs to the one at `at`.
+    fn pair(&self, at: usize) -> Option<usize> {
+        self.words.get(at)?.pair
+    }
+
     fn is_keyword(&self, at: usize) -> bool {
         self.words.get(at).is_some_and(|word| word.kind == Kind::Name)
             && KEYWORDS.contains(&self.word(at))
@@ -170,7 +187,7 @@ impl Source {
 
     /// Whether the name at `at` is that of a member.
     fn is_member(&self, at: usize) -> bool {
-        at > 0 && matches!(self.word(at - 1), "." | "?.")
+        matches!(self.before(at), "." | "?.")
     }
 
     /// Whether an expression may end with this word.
@@ -192,16 +209,14 @@ impl Source {
     fn function(&self, at: usize) -> Option<(usize, usize)> {
         match self.word(at) {
             "=>" => {
-                let begin = match self.word(at - 1) {
-                    ")" => self.words[at - 1].pair?,
-                    _ => at - 1,
-                };
+                let last = at.checked_sub(1)?;
+                let begin = if self.word(last) == ")" { self.pair(last)? } else { last };
                 if self.word(at + 1) == "{" {
-                    return Some((begin, self.words[at + 1].pair?));
+                    return Some((begin, self.pair(at + 1)?));
                 }
                 let mut end = at + 1;
                 while end < self.words.len() && !matches!(self.word(end), "," | ";" | ")" | "]" | "}") && self.step() {
-                    let is_part = self.words[end].kind == Kind::Template && self.word(end).starts_with('}');
+                    let is_part = self.kind(end) == Some(Kind::Template) && self.word(end).starts_with('}');
                     if is_part {
                         break;
                     }
@@ -211,9 +226,9 @@ impl Source {
             }
             // Parameters of functions and methods are followed by a body; so are the conditions of statements.
             "(" if at > 0 => {
-                let close = self.words[at].pair?;
-                let is_head = HEADS.contains(&self.word(at - 1)) || matches!(self.word(at - 1), "switch" | "catch");
-                (self.word(close + 1) == "{" && !is_head).then(|| Some((at, self.words[close + 1].pair?)))?
+                let close = self.pair(at)?;
+                let is_head = HEADS.contains(&self.before(at)) || matches!(self.before(at), "switch" | "catch");
+                (self.word(close + 1) == "{" && !is_head).then(|| Some((at, self.pair(close + 1)?)))?
             }
             _ => None,
         }
@@ -222,10 +237,10 @@ impl Source {
     /// The word that closes what is opened at `at`; `at` itself when nothing is.
     fn last_part(&self, at: usize) -> usize {
         let mut at = at;
-        while let Some(pair) = self.words[at].pair.filter(|pair| *pair > at) {
-            let is_template = self.words[at].kind == Kind::Template;
+        while let Some(pair) = self.pair(at).filter(|pair| *pair > at) {
+            let is_template = self.kind(at) == Some(Kind::Template);
             at = pair;
-            if !is_template || self.text[..self.words[at].end].ends_with('`') {
+            if !is_template || self.words.get(at).is_none_or(|word| self.text[..word.end].ends_with('`')) {
                 break;
             }
         }
@@ -234,7 +249,7 @@ impl Source {
 
     /// The place that the engine writes down when it reads the name at `at`.
     fn read_place(&self, at: usize) -> Option<Place> {
-        let word = self.words[at];
+        let word = self.words.get(at)?;
         let is_read = word.kind == Kind::Name
             && !self.is_keyword(at)
             && !self.is_member(at)
@@ -242,7 +257,7 @@ impl Source {
             && !self.word(at).starts_with('#')
             && !self.is_function_word(at);
         // Keys and shorthand members of an object are not read in this way.
-        let before = at.checked_sub(1).map_or("", |at| self.word(at));
+        let before = self.before(at);
         let after = self.word(at + 1);
         let is_key = matches!(before, "{" | ",") && self.is_in_braces(at) && matches!(after, ":" | "," | "}" | "=");
         (is_read && !is_key).then_some((self.first_line + word.line, word.column))
@@ -250,7 +265,7 @@ impl Source {
 
     /// Whether the name at `at` belongs to the head of a function.
     fn is_function_word(&self, at: usize) -> bool {
-        let before = at.checked_sub(1).map_or("", |at| self.word(at));
+        let before = self.before(at);
         let is_async = self.word(at) == "async"
             && (self.word(at + 1) == "function" || self.functions.get(at + 1).is_some_and(Option::is_some));
         is_async || before == "function" || (before == "*" && at > 1 && self.word(at - 2) == "function")
@@ -264,7 +279,7 @@ impl Source {
             match self.word(before) {
                 "{" => return true,
                 "(" | "[" => return false,
-                ")" | "]" | "}" => before = self.words[before].pair.unwrap_or(before),
+                ")" | "]" | "}" => before = self.pair(before).unwrap_or(before),
                 _ => {}
             }
         }
@@ -288,12 +303,12 @@ impl Source {
             if at > from && self.writes_place_before(at) {
                 last = self.mark(at);
             }
-            if let Some(end) = self.functions[at].filter(|end| *end < to) {
+            if let Some(end) = self.functions.get(at).copied().flatten().filter(|end| (at..to).contains(end)) {
                 at = end + 1;
                 continue;
             }
             let text = self.word(at);
-            let is_pattern = text == "=" && at > 0 && matches!(self.word(at - 1), "]" | "}");
+            let is_pattern = text == "=" && at > 0 && matches!(self.before(at), "]" | "}");
             if is_pattern || matches!(text, "class" | "super" | "import" | "yield") && !self.is_member(at) {
                 return Err(Unknown);
             }
@@ -307,7 +322,7 @@ impl Source {
 
     /// Whether the engine writes down the place of the word at `at` because of the one before it.
     fn writes_place_before(&self, at: usize) -> bool {
-        let before = at - 1;
+        let Some(before) = at.checked_sub(1) else { return false };
         match self.word(before) {
             "(" => before > 0 && self.ends_callee(before - 1) && !self.is_new(before),
             "new" => !self.is_member(before) && self.word(at) != ".",
@@ -328,7 +343,7 @@ impl Source {
     }
 
     fn begins_new(&self, begin: usize) -> bool {
-        begin > 0 && self.word(begin - 1) == "new" && !self.is_member(begin - 1)
+        begin > 0 && self.before(begin) == "new" && !self.is_member(begin - 1)
     }
 
     /// The call whose callee ends before `at`, or the `new` at `at`.
@@ -337,16 +352,16 @@ impl Source {
         if text == "new" && !self.is_member(at) && self.word(at + 1) != "." {
             return self.new_at(at);
         }
-        let is_tag = self.words[at].kind == Kind::Template && text.starts_with('`');
+        let is_tag = self.kind(at) == Some(Kind::Template) && text.starts_with('`');
         if at == 0 || !(text == "(" || is_tag) || !self.ends_callee(at - 1) {
             return None;
         }
         let (own, end) = match is_tag {
             true => (at, self.last_part(at)),
-            false => (at + 1, self.words[at].pair?),
+            false => (at + 1, self.pair(at)?),
         };
         // Parameters of an arrow function or of a method.
-        if !is_tag && self.functions[at].is_some() {
+        if !is_tag && self.functions.get(at).is_some_and(Option::is_some) {
             return None;
         }
         if !is_tag && self.is_new(at) {
@@ -369,12 +384,12 @@ impl Source {
     fn new_at(&self, at: usize) -> Option<Candidate> {
         let mut end = at + 1;
         if matches!(self.word(end), "(" | "[" | "{") {
-            end = self.words[end].pair?;
+            end = self.pair(end)?;
         }
         while matches!(self.word(end + 1), "." | "[") {
-            end = if self.word(end + 1) == "." { end + 2 } else { self.words[end + 1].pair? };
+            end = if self.word(end + 1) == "." { end + 2 } else { self.pair(end + 1)? };
         }
-        let last = if self.word(end + 1) == "(" { self.words[end + 1].pair? } else { end + 1 };
+        let last = if self.word(end + 1) == "(" { self.pair(end + 1)? } else { end + 1 };
         let place = self.span(self.last_place(at + 1, last), at + 1, last)?;
         let text = self.callee(end, Operation::New, 0).filter(|(begin, _)| *begin == at + 1).map(|(_, text)| text);
         Some(Candidate { operation: Operation::New, place, text })
@@ -383,15 +398,15 @@ impl Source {
     /// The loop head or spread at `at`.
     fn iteration_at(&self, at: usize) -> Option<Candidate> {
         let (from, to, nameable) = match self.word(at) {
-            "of" if !self.is_member(at) && self.words[at].kind == Kind::Name => {
-                let open = (0..at).rev().find(|open| self.words[*open].pair.is_some_and(|close| close > at))?;
+            "of" if !self.is_member(at) && self.kind(at) == Some(Kind::Name) => {
+                let open = (0..at).rev().find(|open| self.pair(*open).is_some_and(|close| close > at))?;
                 // A pattern of the head fails at the same place.
                 let plain = (open + 1..at).all(|inner| self.word(inner) != "[");
-                let is_loop = open > 0 && self.word(open - 1) == "for";
-                (at + 1, is_loop.then(|| self.words[open].pair)??, plain)
+                let is_loop = open > 0 && self.before(open) == "for";
+                (at + 1, is_loop.then(|| self.pair(open))??, plain)
             }
             "..." => {
-                let open = (0..at).rev().find(|open| self.words[*open].pair.is_some_and(|close| close > at))?;
+                let open = (0..at).rev().find(|open| self.pair(*open).is_some_and(|close| close > at))?;
                 let mut end = at + 1;
                 while end < self.words.len() && !matches!(self.word(end), "," | ")" | "]" | "}") {
                     end = self.last_part(end) + 1;
@@ -405,7 +420,10 @@ impl Source {
             Ok(last) => Span::At(last?),
             Err(Unknown) => self.span(Err(Unknown), from, to)?,
         };
-        let whole = self.callee(to - 1, Operation::Iteration, 0).filter(|(begin, _)| *begin == from);
+        let whole = to
+            .checked_sub(1)
+            .and_then(|last| self.callee(last, Operation::Iteration, 0))
+            .filter(|(begin, _)| *begin == from);
         let text = whole.filter(|_| nameable).map(|(_, text)| text).filter(|text| !text.contains("(...)"));
         Some(Candidate { operation: Operation::Iteration, place, text })
     }
@@ -421,11 +439,11 @@ impl Source {
             if !self.step() {
                 return None;
             }
-            let word = self.words[at];
+            let word = self.words.get(at)?;
             let text = self.word(at);
             match word.kind {
                 Kind::Name if self.is_member(at) => {
-                    steps.push(format!("{}{text}", self.word(at - 1)));
+                    steps.push(format!("{}{text}", self.before(at)));
                     at = at.checked_sub(2)?;
                     if !self.ends_expression(at) {
                         return None;
@@ -459,7 +477,7 @@ impl Source {
                     if before.is_some_and(|before| self.word(before) == "?.") || self.function(open).is_some() {
                         return None;
                     }
-                    let inner = at - 1;
+                    let inner = at.checked_sub(1)?;
                     at = open;
                     if self.word(open + 1) == "await" {
                         // What is awaited is one chain, or V8 would write the operators around it.
@@ -487,7 +505,7 @@ impl Source {
         if steps.is_empty() {
             return None;
         }
-        let (begin, _) = self.callee(open - 1, Operation::New, depth)?;
+        let (begin, _) = self.callee(open.checked_sub(1)?, Operation::New, depth)?;
         steps.reverse();
         self.begins_new(begin).then(|| (begin - 1, format!("(intermediate value){}", steps.concat())))
     }
@@ -498,7 +516,7 @@ impl Source {
             return None;
         }
         let text = self.word(open + 1);
-        match self.words[open + 1].kind {
+        match self.kind(open + 1)? {
             Kind::Text => Some(format!(".{}", plain_text(text)?)),
             Kind::Number if text.len() < 10 && text.bytes().all(|byte| byte.is_ascii_digit()) => {
                 Some(format!("[{text}]"))
@@ -512,7 +530,7 @@ impl Source {
     fn is_global(&self, chain: &str) -> bool {
         let name = chain.split('.').next().unwrap_or_default();
         (0..self.words.len()).filter(|at| self.word(*at) == name && !self.is_member(*at)).all(|at| {
-            let before = at.checked_sub(1).map_or("", |at| self.word(at));
+            let before = self.before(at);
             matches!(self.word(at + 1), "." | "(") && !matches!(before, "function" | "*" | "class")
         })
     }
@@ -523,7 +541,7 @@ struct Unknown;
 
 /// The characters of a literal without escapes.
 fn plain_text(literal: &str) -> Option<&str> {
-    let text = &literal[1..literal.len() - 1];
+    let text = literal.get(1..literal.len().checked_sub(1)?)?;
     (!text.contains('\\')).then_some(text)
 }
 

@@ -9,6 +9,8 @@ mod calls;
 mod circle;
 mod json_syntax;
 mod natives;
+#[cfg(test)]
+mod seeds;
 mod table;
 mod words;
 
