@@ -1,14 +1,11 @@
 //! Who may use the daemon: the files of tokens and of the certificate, which are read again when a signal says so.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use codemode_daemon::{Config, Tls, TokenList, Tokens};
 use tracing::{error, info, warn};
 
-use crate::settings::Settings;
+use crate::{files::read_small, settings::Settings};
 
 /// What was read, and from where.
 pub(crate) struct Access {
@@ -23,6 +20,17 @@ struct Pair {
 }
 
 impl Access {
+    /// Checks what the settings name as far as no file is needed.
+    ///
+    /// # Errors
+    /// Settings that contradict each other; the text names them.
+    pub(crate) fn check(settings: &Settings) -> Result<(), String> {
+        Pair::named(settings)?;
+        let insecure = settings.insecure.value || settings.tokens.value.is_some();
+        let config = Config { insecure, ..Config::default() };
+        config.check_listen_address(settings.listen.value).map_err(|error| error.to_string())
+    }
+
     /// Reads what the settings name.
     ///
     /// # Errors
@@ -32,16 +40,13 @@ impl Access {
             Some(path) => Some((path.clone(), Tokens::new(token_list(path)?))),
             None => None,
         };
-        let tls = match (&settings.tls_cert.value, &settings.tls_key.value) {
-            (Some(chain), Some(key)) => {
-                let pair = Pair { chain: chain.clone(), key: key.clone() };
+        let tls = match Pair::named(settings)? {
+            Some(pair) => {
                 let (chain, key) = pair.read()?;
                 let tls = Tls::new(&chain, &key).map_err(|error| pair.refuse(&error))?;
                 Some((pair, tls))
             }
-            (None, None) => None,
-            (Some(_), None) => return Err("tls-cert is set and tls-key is not; TLS needs both".into()),
-            (None, Some(_)) => return Err("tls-key is set and tls-cert is not; TLS needs both".into()),
+            None => None,
         };
         Ok(Self { tokens, tls })
     }
@@ -78,6 +83,15 @@ impl Access {
 }
 
 impl Pair {
+    fn named(settings: &Settings) -> Result<Option<Self>, String> {
+        match (&settings.tls_cert.value, &settings.tls_key.value) {
+            (Some(chain), Some(key)) => Ok(Some(Self { chain: chain.clone(), key: key.clone() })),
+            (None, None) => Ok(None),
+            (Some(_), None) => Err("tls-cert is set and tls-key is not; TLS needs both".into()),
+            (None, Some(_)) => Err("tls-key is set and tls-cert is not; TLS needs both".into()),
+        }
+    }
+
     fn read(&self) -> Result<(Vec<u8>, Vec<u8>), String> {
         Ok((file("tls-cert", &self.chain)?, file("tls-key", &self.key)?))
     }
@@ -98,5 +112,5 @@ fn token_list(path: &Path) -> Result<TokenList, String> {
 }
 
 fn file(setting: &str, path: &Path) -> Result<Vec<u8>, String> {
-    fs::read(path).map_err(|error| format!("{setting} {} could not be read: {error}", path.display()))
+    read_small(path).map_err(|error| format!("{setting} {} could not be read: {error}", path.display()))
 }

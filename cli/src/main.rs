@@ -7,6 +7,7 @@ mod access;
 mod args;
 mod doctor;
 mod exit;
+mod files;
 mod json;
 mod run;
 mod serve;

@@ -25,7 +25,7 @@ pub(crate) async fn run(settings: Settings) -> Result<Status, Failure> {
     let limits = settings.limits(machine_memory()).map_err(Failure::usage)?;
     let access = Access::read(&settings).map_err(Failure::usage)?;
     let (mut signals, mut again) = (signals::stop()?, signals::again()?);
-    let max_connections = Config::default().max_connections;
+    let max_connections = usize::try_from(settings.max_connections.value).unwrap_or(usize::MAX);
     let strangers = if settings.tokens.value.is_some() { STRANGERS } else { 0 };
     let wanted = usize::try_from(settings.max_sessions.value).unwrap_or(usize::MAX);
     let requests = if settings.outbound_allow.value.is_empty() { 0 } else { MOST_REQUESTS_AT_ONCE };

@@ -30,9 +30,9 @@ fn bad_flags_are_named_with_their_rule() {
         (&["run", "-", "--timeout", "soon"], &["--timeout", "soon", "must be a time"]),
         (
             &["run", "-", "--memory-limit", "1k"],
-            &["--memory-limit", "1k", "must be a size such as 64KiB, 128MiB or 1GiB, at least 1MiB"],
+            &["--memory-limit", "1k", "must be a size such as 64KiB, 128MiB or 1GiB, at least 2MiB"],
         ),
-        (&["run", "-", "--memory-limit", "1048575"], &["--memory-limit", "must be a size", "at least 1MiB"]),
+        (&["run", "-", "--memory-limit", "2097151"], &["--memory-limit", "must be a size", "at least 2MiB"]),
         (
             &["run", "-", "--memory-limit", "999999999999999"],
             &["--memory-limit is 999999999999999B, which is above", "machine"],
@@ -46,7 +46,7 @@ fn bad_flags_are_named_with_their_rule() {
         (&["serve", "--listen", "8787"], &["--listen", "an address and a port"]),
         (&["serve", "--max-concurrent", "0"], &["--max-concurrent", "must be a whole number, from 1 to 100000"]),
         (&["serve", "--drain-timeout", "-1"], &["--drain-timeout", "must be a time", "at least 0ms, at most 1d"]),
-        (&["serve", "--memory-max", "1000"], &["--memory-max", "must be a size", "at least 1MiB"]),
+        (&["serve", "--memory-max", "1000"], &["--memory-max", "must be a size", "at least 2MiB"]),
         (
             &["serve", "--timeout-max", "9", "--timeout-default", "10"],
             &["timeout-default is 10ms (--timeout-default), which is above timeout-max, 9ms"],
@@ -63,6 +63,11 @@ fn bad_flags_are_named_with_their_rule() {
         (&["serve", "--require-confinement", "total"], &["--require-confinement", "process", "layered"]),
         (&["serve", "--node", "a.b"], &["--node", "must be 1 to 63 letters, digits"]),
         (&["serve", "--config", "/no/such.toml"], &["/no/such.toml could not be read"]),
+        (&["config", "--listen", "0.0.0.0:0"], &["refusing to listen on 0.0.0.0:0"]),
+        (&["config", "--tls-cert", "some.pem"], &["tls-cert is set and tls-key is not"]),
+        (&["config", "--memory-max", "4MiB", "--memory-default", "8MiB"], &["memory-default is 8MiB"]),
+        (&["serve", "--config", "/dev/zero"], &["/dev/zero could not be read: it is larger than 4 MiB"]),
+        (&["serve", "--tokens", "/dev/zero"], &["tokens /dev/zero could not be read: it is larger than 4 MiB"]),
         (&["config", "--queue", "some"], &["--queue", "must be a whole number"]),
         (&["doctor", "--all"], &["--all"]),
         (&["doctor", "--log", "debug"], &["--log"]),

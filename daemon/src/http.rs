@@ -345,7 +345,7 @@ async fn upgrade<E: Executor>(
         refuse(&front, status, &code, &format!("Upgrade refused. {why}"))
     };
     if front.daemon.is_draining() {
-        return refuse(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::ShuttingDown, text::SESSION_SHUT_DOWN);
+        return refuse(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::ShuttingDown, text::UPGRADE_SHUTTING_DOWN);
     }
     let tokens = front.daemon.config().tokens.clone();
     let grant = match (&tokens, credentials::of_upgrade(&headers)) {

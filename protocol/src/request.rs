@@ -171,7 +171,7 @@ impl ExecuteRequest {
 
 /// The least memory limit that a request or an operator may name, in bytes: under it not even the engine's own start
 /// is sure to fit, and its failure would read as the program's.
-pub const LEAST_MEMORY_BYTES: u64 = 1 << 20;
+pub const LEAST_MEMORY_BYTES: u64 = 2 << 20;
 
 /// The least stack limit that a request may name, in bytes: under it the engine has no room for its own frames.
 pub const LEAST_STACK_BYTES: u64 = 64 << 10;
@@ -263,8 +263,8 @@ mod tests {
             (ExecuteRequest { timeout: TimeBound::Milliseconds(0), ..base() }, "timeout: 0 ms; at least 1 is needed"),
             (ExecuteRequest { cpu_time: TimeBound::Milliseconds(0), ..base() }, "cpuTime: 0 ms; at least 1 is needed"),
             (
-                ExecuteRequest { memory_limit: Some(1_048_575), ..base() },
-                "memoryLimit: 1048575 bytes; at least 1048576 bytes are needed",
+                ExecuteRequest { memory_limit: Some(2_097_151), ..base() },
+                "memoryLimit: 2097151 bytes; at least 2097152 bytes are needed",
             ),
             (ExecuteRequest { stack_limit: Some(0), ..base() }, "stackLimit: 0 bytes; at least 65536 bytes are needed"),
             (

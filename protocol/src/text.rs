@@ -77,6 +77,9 @@ pub fn above_lease(asked: u64, leased: u64) -> String {
 /// The end of a session whose executor stops.
 pub const SESSION_SHUT_DOWN: &str = "The executor has shut down";
 
+/// An upgrade while the server drains.
+pub const UPGRADE_SHUTTING_DOWN: &str = "The executor is shutting down. Try again, or another one.";
+
 /// A run that its caller cancelled.
 pub const RUN_CANCELLED: &str = "The run was cancelled";
 
@@ -349,7 +352,7 @@ pub fn open_failed(url: &str) -> String {
 
 /// A call of a session that has not authenticated.
 pub const NOT_AUTHENTICATED: &str =
-    "This session is not authenticated: call authenticate(token), and use what it answers.";
+    "This session is not authenticated: give the client a token, or call authenticate(token) and use what it answers.";
 
 /// A token that the server does not know.
 pub const WRONG_TOKEN: &str = "The token is none that this server takes.";

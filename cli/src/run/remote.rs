@@ -1,10 +1,10 @@
 //! How `run` reaches a daemon: its token and the certificates that it trusts.
 
-use std::{env, fs, path::Path};
+use std::{env, path::Path};
 
 use codemode_client::{RemoteOptions, Token, certificates_from_pem};
 
-use crate::{args, exit::Failure};
+use crate::{args, exit::Failure, files::read_small};
 
 /// The options of the connection.
 ///
@@ -45,7 +45,7 @@ fn token(args: &args::Run) -> Result<Option<Token>, Failure> {
 }
 
 fn read(flag: &str, path: &Path) -> Result<Vec<u8>, Failure> {
-    fs::read(path).map_err(|error| Failure::usage(format!("{flag} {} could not be read: {error}", path.display())))
+    read_small(path).map_err(|error| Failure::usage(format!("{flag} {} could not be read: {error}", path.display())))
 }
 
 /// The variable that may hold a token.

@@ -168,9 +168,9 @@ mod tests {
 
     #[test]
     fn defaults_never_exceed_a_lowered_maximum() {
-        let settings = settings(&[("timeout-max", 1000), ("memory-max", 1 << 20), ("max-concurrent", 1)]).unwrap();
+        let settings = settings(&[("timeout-max", 1000), ("memory-max", 2 << 20), ("max-concurrent", 1)]).unwrap();
         let limits = settings.limits(None).unwrap();
-        assert_eq!((limits.timeout_ms, limits.memory_limit, limits.warm_children), (1000, 1 << 20, 1));
+        assert_eq!((limits.timeout_ms, limits.memory_limit, limits.warm_children), (1000, 2 << 20, 1));
         assert_eq!(limits.queue, Limits::default().queue);
         assert_eq!(settings.timeout_default.origin.to_string(), "default, lowered to timeout-max");
     }
@@ -192,8 +192,8 @@ mod tests {
                 "timeout-default is 9ms (--timeout-default), which is above timeout-max, 8ms",
             ),
             (
-                &[("memory-default", 2 << 20), ("memory-max", 1 << 20)],
-                "memory-default is 2MiB (--memory-default), which is above memory-max, 1MiB",
+                &[("memory-default", 4 << 20), ("memory-max", 2 << 20)],
+                "memory-default is 4MiB (--memory-default), which is above memory-max, 2MiB",
             ),
             (&[("warm", 3), ("max-concurrent", 2)], "warm is 3 (--warm), which is above max-concurrent, 2"),
             (&[("timeout-max", 1_800_001)], "timeout-max is 1800001ms (--timeout-max), which is above max-wall, 30m"),

@@ -3,8 +3,11 @@
 
 use std::fmt::Write as _;
 
+use codemode_sandbox::machine_memory;
+
 use super::table::Settings;
 use crate::{
+    access::Access,
     exit::{Failure, Status},
     terminal::deliver,
 };
@@ -12,8 +15,10 @@ use crate::{
 /// Prints the settings.
 ///
 /// # Errors
-/// They could not be written.
+/// `serve` could not use them, whatever is in the files that they name; or they could not be written.
 pub(crate) fn print(settings: &Settings) -> Result<Status, Failure> {
+    settings.limits(machine_memory()).map_err(Failure::usage)?;
+    Access::check(settings).map_err(Failure::usage)?;
     deliver(file(settings).trim_end()).map_err(Failure::infrastructure)?;
     Ok(Status::Success)
 }

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     ffi::{OsStr, OsString},
-    fmt, fs,
+    fmt,
     path::{Path, PathBuf},
 };
 
@@ -13,7 +13,7 @@ use super::{
     kinds::{Form, Kind},
     table::{PREFIX, Row, rows},
 };
-use crate::run::TOKEN;
+use crate::{files::read_small, run::TOKEN};
 
 /// A value and where it comes from.
 #[derive(Clone, Debug)]
@@ -164,7 +164,8 @@ impl Sources {
 
     fn read_file(&mut self, path: &Path, rows: &[Row]) -> Result<(), String> {
         let place = path.display();
-        let text = fs::read_to_string(path).map_err(|error| format!("{place} could not be read: {error}"))?;
+        let bytes = read_small(path).map_err(|error| format!("{place} could not be read: {error}"))?;
+        let text = String::from_utf8(bytes).map_err(|error| format!("{place} is no UTF-8: {error}"))?;
         let table: toml::Table = text.parse().map_err(|error| format!("{place} is no TOML: {error}"))?;
         for (key, value) in table {
             let Some(row) = rows.iter().find(|row| row.key == key) else {

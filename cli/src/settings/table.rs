@@ -107,6 +107,8 @@ settings! {
         listen "listen": SocketAddr as Address => SocketAddr::from(([127, 0, 0, 1], 8787));
         /// Name of this daemon in `info()`, and the beginning of the ids of executions that it retains
         node "node": String as NodeName => LOCAL_NODE.to_owned();
+        /// Connections at once that are not sessions yet; a further one takes the place of the oldest
+        max_connections "max-connections": u64 as Count { least: 1, most: 1_000_000 } => 256;
         /// Sessions at once; further ones get status 503
         max_sessions "max-sessions": u64 as Count { least: 1, most: 1_000_000 } => 1024;
         /// Refuse to start when programs are confined less than this: process, filtered or layered

@@ -155,6 +155,21 @@ fn natives_count_against_the_same_limit() {
 }
 
 #[test]
+fn addresses_count_while_they_are_read() {
+    for made in ["new Request(url)", "new Request('https://a.b/', { referrer: url })", "await fetch(url)"] {
+        let code = format!(
+            "async () => {{
+                const url = 'data:text/plain;base64,' + 'eHh4'.repeat(2.5e6);
+                try {{ {made}; return 'made' }} catch (error) {{ return error.message }}
+            }}"
+        );
+        let mut large = spec(&code);
+        large.memory_limit = 24 << 20;
+        assert_eq!(run_spec(&large).result(), "\"Array buffer allocation failed\"", "{made}");
+    }
+}
+
+#[test]
 fn deep_recursion_is_a_range_error_everywhere() {
     let text = "\"RangeError: Maximum call stack size exceeded\"";
     let attempts = [

@@ -3,10 +3,11 @@
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use rquickjs::{Ctx, Function, Object, Result, Value};
+use rquickjs::{Ctx, Function, Object, Result, String as Text, Value};
 
 use super::super::address;
 use super::bytes;
+use super::url::COPIES;
 
 pub(super) fn add<'js>(ctx: &Ctx<'js>, natives: &Object<'js>) -> Result<()> {
     natives.set("networkOff", codemode_protocol::text::NETWORK_OFF)?;
@@ -17,9 +18,11 @@ pub(super) fn add<'js>(ctx: &Ctx<'js>, natives: &Object<'js>) -> Result<()> {
 
 /// `address(input, base) -> {href, scheme, origin, hash, credentials} | undefined`: an absolute URL, if it is one. An
 /// empty base is none.
-fn absolute<'js>(ctx: Ctx<'js>, input: String, base: String) -> Result<Option<Object<'js>>> {
-    let base = (!base.is_empty()).then_some(base.as_str());
-    let Some(address) = address::parse(&input, base) else { return Ok(None) };
+fn absolute<'js>(ctx: Ctx<'js>, input: Text<'js>, base: Text<'js>) -> Result<Option<Object<'js>>> {
+    let parsed = bytes::with_text(&ctx, input, COPIES, |input| {
+        bytes::with_text(&ctx, base, COPIES, |base| address::parse(input, (!base.is_empty()).then_some(base)))
+    })??;
+    let Some(address) = parsed else { return Ok(None) };
     let parts = Object::new(ctx)?;
     parts.set_prototype(None)?;
     parts.set("href", address.href())?;
@@ -32,25 +35,24 @@ fn absolute<'js>(ctx: Ctx<'js>, input: String, base: String) -> Result<Option<Ob
 
 /// `dataUrl(href) -> {type, body: Uint8Array} | undefined`: the "data: URL processor" of Fetch. The type is as written;
 /// undefined for a URL without a comma or with malformed base64.
-fn data_url<'js>(ctx: Ctx<'js>, href: String) -> Result<Option<Object<'js>>> {
-    let rest = href.strip_prefix("data:").unwrap_or(&href);
-    let rest = rest.split('#').next().unwrap_or(rest);
-    let Some((mime, body)) = rest.split_once(',') else { return Ok(None) };
-    let mime = mime.trim_matches(|c: char| c.is_ascii_whitespace());
-    bytes::charge(&ctx, body.len())?;
-    let mut body = percent_decode(body.as_bytes());
-    let mut kind = mime;
-    if let Some(before) = strip_base64(mime) {
-        kind = before;
-        body.retain(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0C));
-        let Ok(decoded) = FORGIVING.decode(&body) else { return Ok(None) };
-        body = decoded;
-    }
+fn data_url<'js>(ctx: Ctx<'js>, href: Text<'js>) -> Result<Option<Object<'js>>> {
+    let Some((kind, body)) = bytes::with_text(&ctx, href, DATA_COPIES, read_data_url)? else { return Ok(None) };
     let result = Object::new(ctx.clone())?;
     result.set_prototype(None)?;
     result.set("type", kind)?;
     result.set("body", bytes::new_bytes(&ctx, &body)?)?;
     Ok(Some(result))
+}
+
+fn read_data_url(href: &str) -> Option<(String, Vec<u8>)> {
+    let rest = href.strip_prefix("data:").unwrap_or(href);
+    let rest = rest.split('#').next().unwrap_or(rest);
+    let (mime, body) = rest.split_once(',')?;
+    let mime = mime.trim_matches(|c: char| c.is_ascii_whitespace());
+    let mut body = percent_decode(body.as_bytes());
+    let Some(kind) = strip_base64(mime) else { return Some((mime.to_owned(), body)) };
+    body.retain(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0C));
+    Some((kind.to_owned(), FORGIVING.decode(&body).ok()?))
 }
 
 /// What stands before `; base64` at the end, spaces allowed between the two.
@@ -79,6 +81,10 @@ pub(super) fn percent_decode(text: &[u8]) -> Vec<u8> {
     }
     decoded
 }
+
+/// How many times its size a `data:` URL takes while it is read: the text, its bytes, what they stand for, and that once
+/// more for the program.
+const DATA_COPIES: usize = 4;
 
 /// `findBytes(buffer, offset, length, needle) -> index | -1`, counted from `offset`.
 fn find_bytes<'js>(buffer: Value<'js>, offset: f64, length: f64, needle: String) -> f64 {

@@ -85,4 +85,4 @@ fn form_encode<'js>(ctx: Ctx<'js>, text: Text<'js>) -> Result<String> {
 
 /// How many times its size a text takes at most while a native works on it: four as code points, and every byte may
 /// become three in the address, in its parts, and in the whole.
-const COPIES: usize = 16;
+pub(super) const COPIES: usize = 16;
