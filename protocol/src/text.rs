@@ -209,8 +209,8 @@ pub fn in_module(message: &str, module: &str, line: i32, column: i32) -> String 
 /// A retained execution that is not there.
 pub fn execution_not_found(execution_id: &str) -> String {
     format!(
-        "There is no retained execution \"{execution_id}\": it was closed, expired or crashed, or never was. Run the \
-         program again."
+        "There is no retained execution \"{execution_id}\": it was closed, it crashed, it expired (handleTtl of info() without \
+         a call), or it never was. Run the program again."
     )
 }
 
@@ -337,7 +337,7 @@ pub fn result_over_bound(path: &str, bound: &str) -> String {
 
 /// The line that takes the place of every log line past a bound.
 pub fn logs_cut(bound: &str) -> String {
-    format!("[logs cut: {bound}; the run goes on, later lines are not kept]")
+    format!("[logs cut: {bound}; the run goes on, later lines are not kept: log less]")
 }
 
 /// Two protocol versions that differ.

@@ -74,10 +74,10 @@ impl Source {
         let charge = Charge::of(each * words.capacity());
         let mut source = Self { text, first_line, words, functions, _charge: charge, steps: Cell::new(STEPS) };
         for at in 0..source.words.len() {
-            if let Some((begin, end)) = source.function(at) {
-                if let Some(function) = source.functions.get_mut(begin) {
-                    *function = Some(end);
-                }
+            if let Some((begin, end)) = source.function(at)
+                && let Some(function) = source.functions.get_mut(begin)
+            {
+                *function = Some(end);
             }
         }
         (source.steps.get() > 0).then_some(source)
