@@ -143,7 +143,10 @@ fn lines_past_a_bound_are_replaced_by_one_marker_and_the_run_goes_on() {
     flood.logs.lines = 3;
     let ran = run_spec(&flood);
     assert_eq!(ran.result(), "\"done\"");
-    assert_eq!(ran.lines(), ["0", "1", "2", "[logs cut: over 3 lines; the run goes on, later lines are not kept: log less]"]);
+    assert_eq!(
+        ran.lines(),
+        ["0", "1", "2", "[logs cut: over 3 lines; the run goes on, later lines are not kept: log less]"]
+    );
     let mut large = spec("() => { for (let i = 0; i < 10; i++) console.log('x'.repeat(400)); return 'done' }");
     large.logs.total_bytes = 1000;
     let ran = run_spec(&large);
