@@ -1,4 +1,4 @@
-//! The settings of `serve`: one [table](table) of them, given as flags, in the environment or in a TOML file.
+//! The settings of `serve`: one [table] of them, given as flags, in the environment or in a TOML file.
 
 mod bounds;
 mod kinds;

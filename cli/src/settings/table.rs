@@ -61,6 +61,7 @@ macro_rules! settings {
     })+) => {
         /// The value of every setting, and where it comes from.
         #[derive(Clone, Debug)]
+        #[allow(rustdoc::bare_urls, reason = "the help of the command line shows addresses as they are")]
         pub(crate) struct Settings {
             $($($(#[doc = $help])+ pub(crate) $field: Set<$type>,)+)+
         }
