@@ -11,12 +11,12 @@ use std::{
 use codemode_protocol::{
     Caller, CancelSource, CancelToken, Dispatch, ErrorCode, ExecuteRequest, Executor, ExecutorError, Host,
     OutboundMode, Outcome, PROTOCOL_VERSION,
-    capnweb::{ErrorValue, IncomingCall, PathKey, Stub, Target, Value},
+    capnweb::{ErrorValue, IncomingCall, PathKey, Stub, Target, Value, target_fn},
     text, unavailable,
     wire::{self, method},
 };
 use codemode_transport::{Connection, after_answer};
-use futures_util::future::{BoxFuture, Either, FutureExt, select, select_all};
+use futures_util::future::{BoxFuture, Either, FutureExt, ready, select, select_all};
 use tracing::{Instrument, Span, debug, error, field::Empty, info_span};
 use uuid::Uuid;
 
@@ -62,7 +62,7 @@ impl<E: Executor> Interface<E> {
         let name = call.method().and_then(|name| METHODS.iter().find(|known| **known == name)).copied();
         match (name, call.args) {
             (Some(name), Some(args)) => self.invoke(name, args, call.cancel).await,
-            (Some(name), None) => Ok(Value::Local(Arc::new(Member { of: self, name }))),
+            (Some(name), None) => Ok(member(move |args, cancel| self.clone().invoke(name, args, cancel))),
             (None, Some(_)) => Err(not_a_function(&call.path)),
             (None, None) => Ok(Value::Undefined),
         }
@@ -313,23 +313,16 @@ impl<E: Executor> Target for Interface<E> {
     }
 }
 
-/// A method read as a property: a function of its own.
-struct Member<E> {
-    of: Arc<Interface<E>>,
-    name: &'static str,
-}
-
-impl<E: Executor> Target for Member<E> {
-    fn call(self: Arc<Self>, call: IncomingCall) -> BoxFuture<'static, Result<Value, Value>> {
-        async move {
-            match call.args {
-                Some(args) if call.path.is_empty() => self.of.clone().invoke(self.name, args, call.cancel).await,
-                Some(_) => Err(not_a_function(&call.path)),
-                None => Ok(Value::Undefined),
-            }
-        }
-        .boxed()
-    }
+/// A method read as a property: a function of its own, which `invoke` calls.
+pub(crate) fn member<R>(invoke: impl Fn(Vec<Value>, CancelToken) -> R + Send + Sync + 'static) -> Value
+where
+    R: Future<Output = Result<Value, Value>> + Send + 'static,
+{
+    Value::Local(target_fn(move |call: IncomingCall| match call.args {
+        Some(args) if call.path.is_empty() => Either::Left(invoke(args, call.cancel)),
+        Some(_) => Either::Right(ready(Err(not_a_function(&call.path)))),
+        None => Either::Right(ready(Ok(Value::Undefined))),
+    }))
 }
 
 /// The runs of one session, by id.

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use codemode_protocol::{
     CancelToken, ErrorCode, Executor, ExecutorError, Lease,
-    capnweb::{IncomingCall, PathKey, Target, Value, target_fn},
+    capnweb::{IncomingCall, PathKey, Target, Value},
     text,
     wire::{self, lease},
 };
@@ -12,7 +12,7 @@ use futures_util::future::{BoxFuture, FutureExt};
 use tracing::debug;
 use uuid::Uuid;
 
-use crate::interface::{Interface, not_a_function};
+use crate::interface::{Interface, member, not_a_function};
 
 impl<E: Executor> Interface<E> {
     /// Waits for admission without a run.
@@ -47,17 +47,7 @@ impl<E: Executor> LeaseTarget<E> {
         let name = call.method().and_then(|name| METHODS.iter().find(|known| **known == name)).copied();
         match (name, call.args) {
             (Some(name), Some(args)) => self.invoke(name, args, call.cancel).await,
-            // A method read as a property is a function of its own.
-            (Some(name), None) => Ok(Value::Local(target_fn(move |call| {
-                let lease = self.clone();
-                async move {
-                    match call.args {
-                        Some(args) if call.path.is_empty() => lease.invoke(name, args, call.cancel).await,
-                        Some(_) => Err(not_a_function(&call.path)),
-                        None => Ok(Value::Undefined),
-                    }
-                }
-            }))),
+            (Some(name), None) => Ok(member(move |args, cancel| self.clone().invoke(name, args, cancel))),
             (None, Some(_)) => Err(not_a_function(&call.path)),
             (None, None) if is_wait(&call.path) => Ok(Value::Number(self.wait_ms)),
             (None, None) => Ok(Value::Undefined),
