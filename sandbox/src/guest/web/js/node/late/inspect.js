@@ -135,11 +135,35 @@
     } catch {}
     return false;
   };
-  const nameOfClass = (value, ctx, depth) => {
+  const isOfLanguage = (descriptor) => descriptor !== undefined && typeof descriptor.value === "function" && lib.indexOfList(lib.languageClasses, descriptor.value) >= 0;
+  // What an object inherits from classes of the program, accessors above all; shown with hidden properties.
+  const addInherited = (ctx, main, from, depth, parts) => {
+    const above = { __proto__: null };
+    let at = from;
+    for (let layer = 0; layer < 3; layer++) {
+      if (layer > 0 || at === main) {
+        at = getPrototypeOf(at);
+        if (at === null || isOfLanguage(getOwnPropertyDescriptor(at, "constructor"))) return;
+      }
+      const keys = ownKeys(at);
+      append(ctx.seen, main);
+      for (let i = 0; i < keys.length; i++) {
+        const key = keys[i];
+        if (key === "constructor" || hasOwn(main, key) || above[key]) continue;
+        if (typeof getOwnPropertyDescriptor(at, key)?.value === "function") continue;
+        const text = formatProperty(ctx, at, depth, key, OBJECT, main);
+        append(parts, ctx.colors ? "\x1b[2m" + text + "\x1b[22m" : text);
+      }
+      ctx.seen.length -= 1;
+      for (let i = 0; i < keys.length; i++) above[keys[i]] = true;
+    }
+  };
+  const nameOfClass = (value, ctx, depth, inherited) => {
     let first;
     for (let at = value; at !== null; ) {
       const descriptor = getOwnPropertyDescriptor(at, "constructor");
       if (descriptor !== undefined && typeof descriptor.value === "function" && descriptor.value.name !== "" && isInstance(value, descriptor.value)) {
+        if (inherited !== undefined && (first !== at || !isOfLanguage(descriptor))) addInherited(ctx, value, first ?? value, depth, inherited);
         return String(descriptor.value.name);
       }
       at = getPrototypeOf(at);
@@ -148,8 +172,8 @@
     if (first === null) return null;
     const own = typeof value === "function" ? "Function" : isArray(value) ? "Array" : "Object";
     if (depth > ctx.depth && ctx.depth !== null) return own + " <Complex prototype>";
-    const inherited = nameOfClass(first, ctx, depth + 1);
-    return inherited === null ? own + " <" + inspect(first, { customInspect: false, depth: -1 }) + ">" : own + " <" + inherited + ">";
+    const nameOfFirst = nameOfClass(first, ctx, depth + 1, inherited);
+    return nameOfFirst === null ? own + " <" + inspect(first, { customInspect: false, depth: -1 }) + ">" : own + " <" + nameOfFirst + ">";
   };
   const prefixOf = (name, tag, fallback, size = "") => {
     if (name === null) return tag !== "" && fallback !== tag ? "[" + fallback + size + ": null prototype] [" + tag + "] " : "[" + fallback + size + ": null prototype] ";
@@ -158,7 +182,9 @@
 
   const formatObject = (ctx, value, depth, typed) => {
     const kind = kindOf(value);
-    const name = nameOfClass(value, ctx, depth);
+    const inherited = ctx.showHidden && (depth <= ctx.depth || ctx.depth === null) ? list() : undefined;
+    const name = nameOfClass(value, ctx, depth, inherited);
+    const hasInherited = inherited !== undefined && inherited.length > 0;
     let tag = value[tagSymbol];
     if (typeof tag !== "string" || (tag !== "" && (ctx.showHidden ? hasOwn(value, tagSymbol) : getOwnPropertyDescriptor(value, tagSymbol)?.enumerable))) tag = "";
     let keys, base = "", open = "{", close = "}", type = OBJECT, body = () => list();
@@ -166,14 +192,14 @@
       keys = keysIn(value, ctx, true);
       open = (name !== "Array" || tag !== "" ? prefixOf(name, tag, "Array", "(" + value.length + ")") : "") + "[";
       close = "]";
-      if (value.length === 0 && keys.length === 0) return open + "]";
+      if (value.length === 0 && keys.length === 0 && !hasInherited) return open + "]";
       type = ARRAY;
       body = formatArray;
     } else if (kind === "set" || kind === "map") {
       const size = kind === "set" ? setSize(value) : mapSize(value);
       keys = keysIn(value, ctx, false);
       open = prefixOf(name, tag, kind === "set" ? "Set" : "Map", "(" + size + ")") + "{";
-      if (size === 0 && keys.length === 0) return open + "}";
+      if (size === 0 && keys.length === 0 && !hasInherited) return open + "}";
       body = kind === "set" ? formatSet : formatMap;
     } else if (kind === "view") {
       keys = keysIn(value, ctx, true);
@@ -187,7 +213,7 @@
       keys = keysIn(value, ctx, false);
       if (typeof value === "function") {
         base = functionBase(value, name, tag, kind);
-        if (keys.length === 0) return ctx.stylize(base, "special");
+        if (keys.length === 0 && !hasInherited) return ctx.stylize(base, "special");
       } else {
         switch (kind) {
           case "regexp":
@@ -195,13 +221,15 @@
             const text = kind === "regexp" ? "/" + lib.regexpSource(value) + "/" + lib.flagsOf(value) : dateText(value);
             const prefix = prefixOf(name, tag, kind === "regexp" ? "RegExp" : "Date");
             base = prefix === (kind === "regexp" ? "RegExp " : "Date ") ? text : prefix + text;
-            if (keys.length === 0 || (kind === "regexp" && depth > ctx.depth && ctx.depth !== null)) return ctx.stylize(base, kind);
+            if ((keys.length === 0 && !hasInherited) || (kind === "regexp" && depth > ctx.depth && ctx.depth !== null)) return ctx.stylize(base, kind);
             break;
           }
           case "error":
           case "exception":
+            // V8 makes the stack first.
+            if (ctx.showHidden && splice(keys, indexOfList(keys, "stack"), hasOwn(value, "stack") ? 1 : 0).length > 0) keys = prepend(keys, ["stack"]);
             base = formatError(value, name, tag, ctx, keys);
-            if (keys.length === 0) return base;
+            if (keys.length === 0 && !hasInherited) return base;
             break;
           case "buffer":
           case "shared": {
@@ -236,7 +264,7 @@
           case "bigint":
             base = boxedBase(value, kind, ctx, name, tag);
             if (kind === "string") keys = keysIn(value, ctx, true);
-            if (keys.length === 0) return ctx.stylize(base, kind);
+            if (keys.length === 0 && !hasInherited) return ctx.stylize(base, kind);
             break;
           default:
             if (name === "Object") {
@@ -245,7 +273,7 @@
             } else if (name === null && tag === "Module" && kind === undefined) {
               open = prefixOf(name, tag, "Module") + "{";
             } else open = prefixOf(name, tag, "Object") + "{";
-            if (keys.length === 0) return open + "}";
+            if (keys.length === 0 && !hasInherited) return open + "}";
         }
       }
     }
@@ -262,6 +290,7 @@
     try {
       parts = body(ctx, value, depth);
       for (let i = 0; i < keys.length; i++) append(parts, formatProperty(ctx, value, depth, keys[i], type));
+      if (hasInherited) for (let i = 0; i < inherited.length; i++) append(parts, inherited[i]);
     } catch (error) {
       if (!lib.isStackOverflow(error)) throw error;
       ctx.seen.length = opened - 1;
@@ -481,7 +510,7 @@
     return parts;
   };
 
-  const formatProperty = (ctx, value, depth, key, type) => {
+  const formatProperty = (ctx, value, depth, key, type, receiver = value) => {
     const descriptor = getOwnPropertyDescriptor(value, key) ?? { __proto__: null, value: value[key], enumerable: true };
     let text, gap = " ";
     if (descriptor.value !== undefined) {
@@ -491,7 +520,7 @@
       if (indent === 3 && ctx.breakLength < widthOf(text)) gap = "\n" + repeat(" ", ctx.level);
       ctx.level -= indent;
     } else if (descriptor.get !== undefined) {
-      text = formatGetter(ctx, value, depth, descriptor);
+      text = formatGetter(ctx, receiver, depth, descriptor);
     } else text = descriptor.set !== undefined ? ctx.stylize("[Setter]", "special") : ctx.stylize("undefined", "undefined");
     if (type === ITEM) return text;
     let name;

@@ -64,8 +64,8 @@
     const name = lastSegment(path);
     if (suffix === undefined || suffix === "" || suffix.length > path.length) return name;
     if (suffix === path) return "";
-    // Only slashes: without a suffix there is no name, with one they are it.
-    if (name === "") return path;
+    // As Node has it: where the name is used up before the suffix, the slashes behind it are part of it.
+    if (name.length < suffix.length && endsWith(suffix, name)) return slice(path, trimmedEnd(path) - name.length);
     return name !== suffix && endsWith(name, suffix) ? slice(name, 0, name.length - suffix.length) : name;
   };
   const extensionOf = (name) => {
@@ -134,8 +134,9 @@
       needString(path, "path");
       const root = path.length > 0 && isAt(path, 0) ? "/" : "";
       const base = lastSegment(path);
-      const ext = extensionOf(base);
       const end = trimmedEnd(path) - base.length;
+      // As Node has it: directly below the root the second dot of `..` starts an extension.
+      const ext = root === "/" && end === 1 && base === ".." ? "." : extensionOf(base);
       const dir = base === "" ? root : end > 1 ? slice(path, 0, end - 1) : root;
       return { root, dir, base, ext, name: ext === "" ? base : slice(base, 0, base.length - ext.length) };
     },

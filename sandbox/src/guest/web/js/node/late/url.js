@@ -67,7 +67,10 @@
       return formatParts(this);
     }
     resolve(relative) {
-      return resolve(formatParts(this), relative);
+      return resolve(this, relative);
+    }
+    resolveObject(relative) {
+      return resolveObject(this, parsed(relative));
     }
   }
   const escapes = { __proto__: null, 9: "%09", 10: "%0A", 13: "%0D", 32: "%20", 34: "%22", 39: "%27", 60: "%3C", 62: "%3E", 92: "%5C", 94: "%5E", 96: "%60", 123: "%7B", 124: "%7C", 125: "%7D" };
@@ -200,17 +203,139 @@
     }
     return protocol + host + pathname + search + hash;
   };
-  // Relative references by the standard's own rules, against a base that need not have a scheme.
-  const BASE = "resolve://base";
-  const resolve = (from, to) => {
-    needString(from, "from");
-    needString(to, "to");
-    const base = native.urlParse(from, BASE + "/");
-    const result = base === undefined ? undefined : native.urlParse(to, base.href);
-    if (result === undefined) return to;
-    if (!startsWith(result.href, BASE)) return startsWith(result.href, "resolve:") ? slice(result.href, 8) : result.href;
-    return slice(result.href, BASE.length + (startsWith(from, "/") || startsWith(to, "/") ? 0 : 1));
+  // Relative references by the older rules, as Node keeps them: default ports stay, nothing is encoded anew, and references
+  // to what has no hierarchy have meanings of their own.
+  const NAMES = ["protocol", "slashes", "auth", "host", "port", "hostname", "hash", "search", "query", "pathname", "path", "href"];
+  const copyFrom = (target, source, first) => {
+    for (let i = first; i < NAMES.length; i++) target[NAMES[i]] = source[NAMES[i]];
+    return target;
   };
+  const segmentsOf = (pathname) => (pathname ? split(pathname, "/") : list());
+  const joined = (first, parts, from) => {
+    const result = list();
+    if (first !== undefined) append(result, first);
+    for (let i = from; i < parts.length; i++) append(result, parts[i]);
+    return result;
+  };
+  const resolveObject = (base, reference) => {
+    const result = copyFrom(new Url(), base, 0), relative = copyFrom(new Url(), reference, 0);
+    result.hash = relative.hash;
+    if (relative.href !== "") {
+      if (relative.slashes && !relative.protocol) {
+        copyFrom(result, relative, 1);
+        if (slashed[result.protocol] && result.hostname && !result.pathname) result.pathname = "/";
+      } else if (relative.protocol && relative.protocol !== result.protocol) changeScheme(result, relative);
+      else changePath(result, relative);
+    }
+    if (result.pathname !== null || result.search !== null) result.path = (result.pathname || "") + (result.search || "");
+    result.href = formatParts(result);
+    return result;
+  };
+  const changeScheme = (result, relative) => {
+    if (!slashed[relative.protocol]) {
+      copyFrom(result, relative, 0);
+      return;
+    }
+    let { host, pathname } = relative;
+    if (!host && relative.protocol !== "file:") {
+      // The first segment that is one stands for the host.
+      const parts = split(pathname || "", "/");
+      let at = 0;
+      while (at < parts.length && !host) host = parts[at++];
+      const rest = joined(undefined, parts, at);
+      pathname = (rest.length > 1 && rest[0] === "" ? "" : "/") + joinList(rest, "/");
+    }
+    result.protocol = relative.protocol;
+    result.pathname = pathname;
+    result.search = relative.search;
+    result.query = relative.query;
+    result.host = host || "";
+    result.auth = relative.auth;
+    result.hostname = relative.hostname || host;
+    result.port = relative.port;
+    result.slashes = result.slashes || relative.slashes;
+  };
+  const changePath = (result, relative) => {
+    const isAbsolute = (path) => !!path && startsWith(path, "/");
+    const isRooted = !!relative.host || isAbsolute(relative.pathname);
+    const endsRooted = isRooted || isAbsolute(result.pathname) || !!(result.host && relative.pathname);
+    let mustEndRooted = endsRooted;
+    let source = segmentsOf(result.pathname), target = segmentsOf(relative.pathname);
+    // Without a hierarchy the host is the first segment for as long as segments are counted.
+    const isFlat = !!result.protocol && !slashed[result.protocol];
+    if (isFlat) {
+      if (result.host) source = joined(result.host, source, source[0] === "" ? 1 : 0);
+      result.host = result.hostname = "";
+      result.port = null;
+      if (relative.protocol) {
+        if (relative.host) target = joined(relative.host, target, target[0] === "" ? 1 : 0);
+        relative.host = relative.hostname = relative.port = result.auth = null;
+      }
+      mustEndRooted = mustEndRooted && (target[0] === "" || source[0] === "");
+    }
+    const hostFrom = (host) => {
+      const at = indexOf(host, "@");
+      if (at > 0) result.auth = slice(host, 0, at);
+      result.host = result.hostname = at > 0 ? slice(host, at + 1) : host;
+    };
+    if (isRooted) {
+      if (typeof relative.host === "string") {
+        if (result.host !== relative.host) result.auth = null;
+        result.host = relative.host;
+        result.port = relative.port;
+      }
+      if (typeof relative.hostname === "string") {
+        if (result.hostname !== relative.hostname) result.auth = null;
+        result.hostname = relative.hostname;
+      }
+      source = target;
+    } else if (target.length > 0) {
+      const kept = list();
+      for (let i = 0; i < source.length - 1; i++) append(kept, source[i]);
+      for (let i = 0; i < target.length; i++) append(kept, target[i]);
+      source = kept;
+    } else if (relative.search != null) {
+      if (isFlat && source.length > 0) hostFrom(source[0]);
+      result.search = relative.search;
+      result.query = relative.query;
+      return;
+    }
+    if (isRooted || target.length > 0) {
+      result.search = relative.search;
+      result.query = relative.query;
+    }
+    if (source.length === 0) {
+      result.pathname = null;
+      return;
+    }
+    const last = source[source.length - 1];
+    const endsInSlash = last === "" || ((last === "." || last === "..") && !!(result.host || relative.host || source.length > 1));
+    // From the end, so that each `..` takes away the segment in front of it.
+    const reversed = list();
+    let up = 0;
+    for (let i = source.length - 1; i >= 0; i--) {
+      if (source[i] === "..") up++;
+      else if (source[i] === ".") continue;
+      else if (up > 0) up--;
+      else append(reversed, source[i]);
+    }
+    let path = list();
+    if (!mustEndRooted && !endsRooted) for (; up > 0; up--) append(path, "..");
+    for (let i = reversed.length - 1; i >= 0; i--) append(path, reversed[i]);
+    if (mustEndRooted && path[0] !== "") path = joined("", path, 0);
+    if (endsInSlash && !endsWith(joinList(path, "/"), "/")) append(path, "");
+    const startsRooted = path[0] === "";
+    if (isFlat) {
+      hostFrom(startsRooted || path.length === 0 ? "" : path[0]);
+      if (!startsRooted) path = joined(undefined, path, 1);
+    }
+    if ((mustEndRooted || (result.host && path.length > 0)) && !startsRooted) path = joined("", path, 0);
+    result.pathname = path.length === 0 ? null : joinList(path, "/");
+    result.auth = relative.auth || result.auth;
+    result.slashes = result.slashes || relative.slashes;
+  };
+  const parsed = (url) => (isObject(url) && lib.instanceOf(url, Url) ? url : fill(new Url(), url, false, true));
+  const resolve = (from, to) => formatParts(resolveObject(parsed(from), parsed(to)));
   const toAscii = (domain) => {
     const record = native.urlParse("ws://" + domain, undefined);
     return record === undefined ? "" : record.hostname;
@@ -243,20 +368,20 @@
       return pathToFileURL(path);
     },
     urlToHttpOptions(url) {
-      if (!isURL(url)) throw badType("url", "an instance of URL", url);
-      const { protocol, hostname, hash, search, pathname, href, port, username, password } = urlRecord(url);
+      const { protocol, hostname, hash, search, pathname, href, port, username, password } = isURL(url) ? urlRecord(url) : url;
       const options = {
         __proto__: null,
+        ...url,
         protocol,
-        hostname: startsWith(hostname, "[") ? slice(hostname, 1, -1) : hostname,
+        hostname: hostname && startsWith(hostname, "[") ? slice(hostname, 1, -1) : hostname,
         hash,
         search,
         pathname,
-        path: "" + pathname + search,
+        path: "" + (pathname || "") + (search || ""),
         href,
       };
       if (port !== "") options.port = +port;
-      if (username !== "" || password !== "") options.auth = decodedPart(username) + ":" + decodedPart(password);
+      if (username || password) options.auth = decodedPart(username) + ":" + decodedPart(password);
       return options;
     },
     Url,
@@ -270,6 +395,9 @@
     },
     resolve(from, to) {
       return resolve(from, to);
+    },
+    resolveObject(from, to) {
+      return from ? resolveObject(parsed(from), parsed(to)) : to;
     },
   };
   return { __proto__: null, ...url, default: url };
