@@ -52,12 +52,17 @@ impl Parts {
         })
     }
 
-    pub(super) fn text(&self) -> &str {
-        &self.text
+    /// The same parts with another text for a character.
+    pub(super) fn replaced(&self, character: char, with: &str) -> Parts {
+        let mut parts = Parts::default();
+        for (kind, source, text) in self.iter() {
+            parts.push_from(kind, source, &text.replace(character, with));
+        }
+        parts
     }
 
-    pub(super) fn into_text(self) -> String {
-        self.text
+    pub(super) fn text(&self) -> &str {
+        &self.text
     }
 
     pub(super) fn is_empty(&self) -> bool {

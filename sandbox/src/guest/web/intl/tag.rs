@@ -7,8 +7,22 @@ use super::data::Locale;
 /// The canonical form of a tag, if it is a valid one (ECMA-402 "CanonicalizeUnicodeLocaleId").
 pub(super) fn canonical(text: &str) -> Option<String> {
     let mut tag = parsed(text)?;
-    LocaleCanonicalizer::new_extended().canonicalize(&mut tag);
+    canonicalize(&mut tag);
     Some(tag.to_string())
+}
+
+fn canonicalize(tag: &mut Tag) {
+    LocaleCanonicalizer::new_extended().canonicalize(tag);
+    // Types that have a newer name, which the canonicalizer leaves as they are (UTS #35, "Canonicalizing Syntax").
+    let keywords = &mut tag.extensions.unicode.keywords;
+    let newer = keywords.iter().filter_map(|(key, value)| {
+        let value = value.to_string();
+        let (_, _, newer) = TYPES.iter().find(|(of, older, _)| *of == key.as_str() && *older == value)?;
+        Some((*key, newer.parse().ok()?))
+    });
+    for (key, value) in newer.collect::<Vec<_>>() {
+        keywords.set(key, value);
+    }
 }
 
 /// A tag that ECMA-402 calls structurally valid.
@@ -47,7 +61,7 @@ pub(super) fn with_keywords(text: &str, keywords: &[String]) -> Option<String> {
         let value = if pair[1].is_empty() { "true" } else { &pair[1] };
         tag.extensions.unicode.keywords.set(pair[0].parse().ok()?, value.parse().ok()?);
     }
-    LocaleCanonicalizer::new_extended().canonicalize(&mut tag);
+    canonicalize(&mut tag);
     Some(tag.to_string())
 }
 
@@ -63,7 +77,7 @@ pub(super) fn with_parts(text: &str, language: &str, script: &str, region: &str)
     if !region.is_empty() {
         tag.id.region = Some(region.parse().ok()?);
     }
-    LocaleCanonicalizer::new_extended().canonicalize(&mut tag);
+    canonicalize(&mut tag);
     Some(tag.to_string())
 }
 
@@ -141,3 +155,64 @@ const LONGEST: usize = 2048;
 
 const RIGHT_TO_LEFT: &[&str] =
     &["Arab", "Hebr", "Thaa", "Syrc", "Nkoo", "Adlm", "Mand", "Mend", "Rohg", "Samr", "Yezi"];
+
+/// Keys of the Unicode extension, older names of their types, and the names in use (CLDR, `bcp47`).
+const TYPES: &[(&str, &str, &str)] = &[
+    ("ca", "ethiopic-amete-alem", "ethioaa"),
+    ("ca", "islamicc", "islamic-civil"),
+    ("kb", "yes", "true"),
+    ("kc", "yes", "true"),
+    ("kh", "yes", "true"),
+    ("kk", "yes", "true"),
+    ("kn", "yes", "true"),
+    ("ks", "primary", "level1"),
+    ("ks", "tertiary", "level3"),
+    ("ms", "imperial", "uksystem"),
+    ("tz", "aqams", "aqmcm"),
+    ("tz", "caffs", "cawnp"),
+    ("tz", "camtr", "cator"),
+    ("tz", "canpg", "cator"),
+    ("tz", "capnt", "caiql"),
+    ("tz", "cathu", "cator"),
+    ("tz", "cayzf", "caedm"),
+    ("tz", "cet", "bebru"),
+    ("tz", "cnckg", "cnsha"),
+    ("tz", "cnhrb", "cnsha"),
+    ("tz", "cnkhg", "cnurc"),
+    ("tz", "cst6cdt", "uschi"),
+    ("tz", "cuba", "cuhav"),
+    ("tz", "eet", "grath"),
+    ("tz", "egypt", "egcai"),
+    ("tz", "eire", "iedub"),
+    ("tz", "est", "papty"),
+    ("tz", "est5edt", "usnyc"),
+    ("tz", "gaza", "gazastrp"),
+    ("tz", "gmt0", "gmt"),
+    ("tz", "hongkong", "hkhkg"),
+    ("tz", "hst", "ushnl"),
+    ("tz", "iceland", "isrey"),
+    ("tz", "iran", "irthr"),
+    ("tz", "israel", "jeruslm"),
+    ("tz", "jamaica", "jmkin"),
+    ("tz", "japan", "jptyo"),
+    ("tz", "libya", "lytip"),
+    ("tz", "met", "bebru"),
+    ("tz", "mst", "usphx"),
+    ("tz", "mst7mdt", "usden"),
+    ("tz", "mxstis", "mxtij"),
+    ("tz", "navajo", "usden"),
+    ("tz", "poland", "plwaw"),
+    ("tz", "portugal", "ptlis"),
+    ("tz", "prc", "cnsha"),
+    ("tz", "pst8pdt", "uslax"),
+    ("tz", "roc", "twtpe"),
+    ("tz", "rok", "krsel"),
+    ("tz", "turkey", "trist"),
+    ("tz", "uaozh", "uaiev"),
+    ("tz", "uauzh", "uaiev"),
+    ("tz", "uct", "utc"),
+    ("tz", "umjon", "ushnl"),
+    ("tz", "usnavajo", "usden"),
+    ("tz", "wet", "ptlis"),
+    ("tz", "zulu", "utc"),
+];

@@ -33,8 +33,7 @@
     if (hour12 === undefined) return usual;
     const short = usual === "h11" || usual === "h12";
     if (hour12 === short) return usual;
-    const japan = intl.region(locale) === "JP";
-    return hour12 ? (japan ? "h11" : "h12") : japan ? "h23" : "h24";
+    return hour12 ? "h12" : "h23";
   };
 
   const openWith = (locales, given, required, defaults) => {

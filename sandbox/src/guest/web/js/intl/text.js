@@ -234,6 +234,13 @@
       return shown(["locale", locale, "usage", usage, "sensitivity", sensitivity, "ignorePunctuation", ignorePunctuation, "collation", collation, "numeric", numeric, "caseFirst", caseFirst]);
     }
   }
+  // The languages and regions that have an order of their own in ICU; it names the language alone for all others. Of Chinese
+  // it has one for each way to write it.
+  const OWN_ORDER = { __proto__: null, "de-AT": true, "en-US": true, "fr-CA": true, "he-IL": true };
+  const orderLocale = ({ locale, dataLocale }) => {
+    if (OWN_ORDER[dataLocale] || lib.startsWith(dataLocale, "zh")) return locale;
+    return split(dataLocale, "-")[0] + lib.slice(locale, dataLocale.length);
+  };
   lib.intl.openCollator = constructorOf("Collator", Collator, (locales, given) => {
     const requested = canonicalList(locales);
     const options = coerced(given);
@@ -248,7 +255,7 @@
     const table = usage === "search" ? "search" : resolved.co;
     const tag = table === "default" ? resolved.dataLocale : intl.withKeywords(resolved.dataLocale, "co\0" + table);
     return {
-      __proto__: null, locale: resolved.locale, usage, sensitivity, ignorePunctuation, collation: resolved.co, numeric: resolved.kn === "true", caseFirst: resolved.kf,
+      __proto__: null, locale: orderLocale(resolved), usage, sensitivity, ignorePunctuation, collation: resolved.co, numeric: resolved.kn === "true", caseFirst: resolved.kf,
       native: intl.newCollator(tag, sensitivity, ignorePunctuation, resolved.kn === "true", resolved.kf), bound: undefined,
     };
   }, { callable: true });
