@@ -5,13 +5,15 @@
 //! workerd. Both make their tools from the same descriptions ([`Behaviour`]). Outcomes are compared whole, as JSON; time
 //! takes no part.
 //!
-//! [`surface`] compares what programs find in their sandbox, member by member.
+//! [`surface`] compares what programs find in their sandbox, member by member, and [`corpora`] what that does, case by case.
 //!
 //! The cases are in `cases/`, one file for each group; the reference is in `reference/`, its releases pinned by the lock
 //! file. `cargo xtask compat` installs it and runs everything; see [`suite`].
 
 mod behaviour;
 mod case;
+pub mod corpora;
+mod listed;
 mod ours;
 mod outbound;
 mod outcome;

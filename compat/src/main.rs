@@ -1,4 +1,5 @@
-//! `codemode-compat [--case ID]... [--column NAME]... [--measure] [--surface [--update]]`: runs the catalogue.
+//! `codemode-compat [--case ID]... [--column NAME]... [--measure] [--surface [--update]] [--corpora] [--corpus API]...`: runs
+//! the catalogue.
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a command line tool speaks on its standard streams
 
 use std::process::ExitCode;
@@ -41,6 +42,8 @@ fn options() -> anyhow::Result<suite::Options> {
                 "older" => options.columns = Column::OLDER.to_vec(),
                 name => options.columns.push(Column::named(name)?),
             },
+            "--corpora" => options.corpora = Some(options.corpora.unwrap_or_default()),
+            "--corpus" => options.corpora.get_or_insert_default().push(value()?),
             "--measure" => options.measure = true,
             "--surface" if options.surface == Surface::WithCases => options.surface = Surface::Alone,
             "--surface" => {}
@@ -59,6 +62,8 @@ codemode-compat [OPTION...]
 
   --case ID        this case, or those whose ids begin with ID; may be given several times
   --column NAME    newest (the default), 0.5.1, 0.4.4, 0.3.4, older or all; may be given several times
-  --measure        prints the outcomes of each case as a line of JSON and judges nothing
+  --measure        prints the outcomes of each case as a line of JSON and judges nothing; of corpora, those that differ
   --surface        compares what programs find in their sandbox, and nothing else
-  --update         with --surface: records the reference's surface and the differences anew; reasons stay";
+  --update         with --surface: records the reference's surface and the differences anew; reasons stay
+  --corpora        compares the corpora of the Web surface, and nothing else
+  --corpus API     one of them; may be given several times";

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::{
     case::{Case, Expectation, catalogue},
+    corpora,
     ours::Ours,
     reference::{Column, Reference},
     report::{self, Fault, Report},
@@ -33,6 +34,8 @@ pub struct Options {
     pub zygote: Option<PathBuf>,
     /// What is done about the surface.
     pub surface: Surface,
+    /// Which corpora alone are compared.
+    pub corpora: Option<Vec<String>>,
 }
 
 /// What is done about what programs find in their sandbox.
@@ -58,13 +61,26 @@ struct Outcomes {
 /// # Errors
 /// A side could not be started or ended on the way, or there is no such case.
 pub async fn run(options: &Options) -> Result<Report> {
+    if let Some(apis) = &options.corpora {
+        let mut report = Report::default();
+        report.add_check(run_corpora(options, apis.clone()).await?);
+        return Ok(report);
+    }
     let mut report = if options.surface == Surface::WithCases { run_cases(options).await? } else { Report::default() };
     let whole = options.cases.is_empty() && options.columns.contains(&Column::NEWEST) && !options.measure;
     if whole || options.surface != Surface::WithCases {
         let good = surface::run(options.zygote.clone(), options.surface == Surface::Update).await?;
         report.add_check(good);
     }
+    if whole && options.surface == Surface::WithCases {
+        report.add_check(run_corpora(options, Vec::new()).await?);
+    }
     Ok(report)
+}
+
+async fn run_corpora(options: &Options, apis: Vec<String>) -> Result<bool> {
+    let zygote = options.zygote.clone();
+    corpora::run(&corpora::Options { apis, measure: options.measure, zygote }).await
 }
 
 async fn run_cases(options: &Options) -> Result<Report> {

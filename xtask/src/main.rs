@@ -57,7 +57,8 @@ cargo xtask COMMAND
   tidy                    the repository's own rules
   bench [--quick] [--only ours|peers]
                           our figures beside those of our peers, in turn on this machine
-  compat [--case ID] [--column newest|0.5.1|0.4.4|0.3.4|older|all] [--measure] [--surface [--update]]
-                          the catalogue through us and through releases of the dialect's own executor
+  compat [--case ID] [--column newest|0.5.1|0.4.4|0.3.4|older|all] [--measure] [--surface [--update]] [--corpora]
+         [--corpus API]   the catalogue through us and through releases of the dialect's own executor, what programs find in
+                          their sandbox, and the corpora of its APIs
   fuzz [--seconds N] [TARGET...]
                           cargo-fuzz where it can run, else the seeded drivers for longer";
