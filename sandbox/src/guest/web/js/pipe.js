@@ -1,6 +1,6 @@
 // Piping a readable stream into a writable one (Streams, "ReadableStreamPipeTo").
 (function (lib) {
-  const { settle, resolved, react, handled, list, append, onAbort, abortState, TypeError, Promise } = lib;
+  const { settle, resolved, react, handled, list, append, onAbort, abortState, TypeError } = lib;
   const { acquireReader, releaseReader, readFrom, cancelStream } = lib.readable;
   const { acquireWriter, releaseWriter, writeTo, abortStream, closeQueuedOrInFlight, closeWithErrorPropagation } = lib.writable;
   const nothing = () => undefined;
@@ -76,6 +76,10 @@
       else end(() => cancelStream(source, error), true, error);
     }
 
+    const pass = ({ value }) => {
+      // The writer is gone when the destination failed meanwhile.
+      if (writer.stream !== undefined) write = handled(writeTo(writer, value));
+    };
     const step = async () => {
       while (!ending) {
         try {
@@ -84,18 +88,30 @@
           return;
         }
         if (ending) return;
-        const done = await new Promise((resolve) => {
-          readFrom(reader, {
-            __proto__: null,
-            chunk: (chunk) => {
-              write = handled(writeTo(writer, chunk));
-              resolve(false);
-            },
-            close: () => resolve(true),
-            error: () => resolve(true),
-          });
+        const read = settle();
+        let reading = true;
+        let taken;
+        readFrom(reader, {
+          __proto__: null,
+          // Not written from in here: whoever enqueues it must not run code of the destination. Until it is, the pipe does
+          // not end.
+          chunk: (value) => {
+            const chunk = { __proto__: null, value };
+            write = read.promise;
+            if (reading) taken = chunk;
+            else read.resolve(chunk);
+          },
+          close: () => read.resolve(),
+          error: () => read.resolve(),
         });
-        if (done) return;
+        reading = false;
+        if (taken !== undefined) {
+          pass(taken);
+          read.resolve(taken);
+        }
+        const chunk = await read.promise;
+        if (chunk === undefined) return;
+        if (chunk !== taken) pass(chunk);
       }
     };
     step();

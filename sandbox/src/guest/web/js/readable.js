@@ -6,7 +6,7 @@
   const {
     apply, define, defineProperty, create, setPrototypeOf, expose, guard, secret, illegal, need, isObject, dictionary, enumeration,
     settle, resolved, rejected, react, handled, list, append, newQueue, enqueue: enqueueTo, dequeue, resetQueue, checkSize, strategyOf, markOf,
-    countOne, algorithm, callAsync, kindOf, bytesOf, bufferTransfer, bufferDetached, bufferLength, iteratorSymbol, asyncIteratorSymbol,
+    countOne, algorithm, callAsync, kindOf, bytesOf, bufferTransfer, bufferDetached, bufferLength, arrayBytes, iteratorSymbol, asyncIteratorSymbol,
     AsyncIteratorPrototype, Uint8Array, RangeError, TypeError,
   } = lib;
   const nothing = () => undefined;
@@ -110,12 +110,13 @@
     __proto__: null, object: undefined, state: "readable", reader: undefined, error: undefined, controller: undefined, disturbed: false,
   });
   // A stream whose algorithms are ours: they take the controller (start, pull) or the reason (cancel) and do not throw.
-  const createStream = (lib.createReadable = (pull, cancel, mark = 1, size = countOne, start = nothing) => {
+  const createStream = (lib.createReadable = (pull, cancel, mark = 1, size = countOne, start = nothing) => makeStream(start, pull, cancel, mark, size, false));
+  const makeStream = (start, pull, cancel, mark, size, bytes) => {
     const stream = newStream();
     stream.object = new ReadableStream(secret, stream);
-    newController(stream, start, pull, cancel, mark, size, false);
+    newController(stream, start, pull, cancel, mark, size, bytes);
     return stream;
-  });
+  };
   const closeStream = (stream) => {
     stream.state = "closed";
     const { reader } = stream;
@@ -219,7 +220,7 @@
         pull === undefined ? nothing : (controller) => callAsync(pull, source, [controller.object]),
         cancel === undefined ? nothing : (reason) => callAsync(cancel, source, [reason]),
         mark,
-        bytes ? (chunk) => lib.arrayBytes(chunk) : (given.size ?? countOne),
+        bytes ? arrayBytes : (given.size ?? countOne),
         bytes,
       );
     }
@@ -259,8 +260,10 @@
     pipeThrough(transform, options = undefined) {
       const stream = slots(this);
       need(arguments.length, 1, "pipeThrough' on 'ReadableStream");
-      const { readable, writable } = dictionary(transform, "transform");
+      const pair = dictionary(transform, "transform");
+      const { readable } = pair;
       if (!lib.isReadableStream(readable)) throw new TypeError("'readable' is not a ReadableStream");
+      const { writable } = pair;
       if (!lib.isWritableStream(writable)) throw new TypeError("'writable' is not a WritableStream");
       const settings = pipeOptions(options);
       if (stream.reader !== undefined) throw new TypeError("This ReadableStream is currently locked to a reader.");
@@ -568,8 +571,10 @@
     );
     return stream;
   };
-  // Two branches that see every chunk; `clones` makes the second see copies.
+  // Two branches that see every chunk; `clones` makes the second see copies. Those of a byte stream are byte streams, which
+  // read ahead of nobody, and never share a buffer.
   const tee = (stream, clones) => {
+    const { bytes } = stream.controller;
     const reader = acquireReader(stream);
     const branches = list();
     const canceled = [false, false];
@@ -590,9 +595,9 @@
           react(undefined, () => {
             again = false;
             let copy = chunk;
-            if (clones && !canceled[1]) {
+            if (bytes ? !canceled[0] && !canceled[1] : clones && !canceled[1]) {
               try {
-                copy = lib.structuredClone(chunk);
+                copy = bytes ? lib.copyBytes(bytesOf(chunk)) : lib.structuredClone(chunk);
               } catch (error) {
                 errorController(branches[0].controller, error);
                 errorController(branches[1].controller, error);
@@ -623,8 +628,9 @@
       if (canceled[1 - index]) done.resolve(cancelStream(stream, [reasons[0], reasons[1]]));
       return done.promise;
     };
-    append(branches, createStream(pull, cancel(0)));
-    append(branches, createStream(pull, cancel(1)));
+    const branch = (index) => makeStream(nothing, pull, cancel(index), bytes ? 0 : 1, bytes ? arrayBytes : countOne, bytes);
+    append(branches, branch(0));
+    append(branches, branch(1));
     react(reader.closed.promise, undefined, (error) => {
       errorController(branches[0].controller, error);
       errorController(branches[1].controller, error);

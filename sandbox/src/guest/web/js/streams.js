@@ -17,7 +17,8 @@
     queue.first = first.next;
     if (first.next === undefined) queue.last = undefined;
     queue.length -= 1;
-    queue.total = queue.length === 0 ? 0 : queue.total - first.size;
+    // What rounding leaves of a sum stays, even in an empty queue, unless it is negative.
+    queue.total -= first.size;
     if (queue.total < 0) queue.total = 0;
     return first.value;
   };
@@ -32,8 +33,10 @@
 
   // Strategies: `highWaterMark` and `size` of a dictionary that a program passes.
   lib.strategyOf = (value) => {
-    const { highWaterMark, size } = dictionary(value, "strategy");
+    const holder = dictionary(value, "strategy");
+    const { highWaterMark } = holder;
     const mark = highWaterMark === undefined ? undefined : +highWaterMark;
+    const { size } = holder;
     if (size !== undefined) callback(size, "strategy.size");
     return { __proto__: null, mark, size: size === undefined ? undefined : (chunk) => +apply(size, undefined, [chunk]) };
   };
