@@ -1,5 +1,6 @@
-//! How long a trivial run takes through a pool, how many there are in a second, what each costs in CPU and page faults, and
-//! what memory an idle sandbox holds: `cargo run --release -p codemode-sandbox --example latency [SECONDS]`.
+//! How long a trivial run and one with calls take through a pool; how many trivial ones there are in a second, and what each
+//! costs in CPU and page faults; what memory an idle sandbox holds:
+//! `cargo run --release -p codemode-sandbox --example latency [SECONDS]`.
 //!
 //! To compare two revisions, copy this file into a work tree of the other one, build both, and let the two programs take
 //! turns.
@@ -13,8 +14,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use codemode_protocol::{ExecuteRequest, Executor, Host};
+use codemode_protocol::{Dispatch, ExecuteRequest, Executor, Host, HostCall, HostCallError, ProviderDescriptor};
 use codemode_sandbox::{PoolExecutor, PoolOptions};
+use futures_util::future::{BoxFuture, ready};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     codemode_sandbox::run_if_zygote();
@@ -28,14 +30,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         tokio::time::sleep(Duration::from_millis(200)).await;
 
         report_idle(&pool)?;
-        let mut paced = Vec::new();
-        for _ in 0..500 {
-            let began = Instant::now();
-            pool.execute(ExecuteRequest::new("async () => 1"), Host::default()).await?;
-            paced.push(began.elapsed());
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
-        percentiles("2 ms between runs", paced, None)?;
+        percentiles("2 ms between runs", paced(&pool, ExecuteRequest::new("async () => 1")).await?, None)?;
+        let codemode = ProviderDescriptor { name: "codemode".into(), ..ProviderDescriptor::default() };
+        let ordinary = ExecuteRequest { providers: vec![codemode], ..ExecuteRequest::new(ORDINARY) };
+        percentiles("2 ms between runs with two calls", paced(&pool, ordinary).await?, None)?;
         for in_flight in [1, 2, 8, 32] {
             let (before, faults_before) = (cpu(&pool), faults(&pool));
             let (times, took) = saturate(&pool, in_flight, Duration::from_secs(seconds)).await;
@@ -51,6 +49,46 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         pool.dispose().await;
         Ok(())
     })
+}
+
+/// What programs do that models write: they call tools and shape what comes back.
+const ORDINARY: &str = r#"
+async () => {
+  const pages = await Promise.all([1, 2].map((page) => codemode.list({ page, tags: ["a", "b"] })));
+  const sizes = new Map();
+  for (const { name, size } of pages.flatMap((page) => page.items).filter((item) => item.size > 10)) {
+    const key = name.trim().toLowerCase();
+    sizes.set(key, (sizes.get(key) ?? 0) + size);
+  }
+  console.log(`found ${sizes.size}`, Object.fromEntries(sizes));
+  return { names: [...sizes.keys()].sort(), text: JSON.stringify([...sizes]), at: new Date(0) };
+}
+"#;
+
+/// A host whose tools all answer the same.
+struct Lister;
+
+impl Dispatch for Lister {
+    fn call(&self, _: HostCall) -> BoxFuture<'static, Result<String, HostCallError>> {
+        let items = r#"[{"name":" Alpha","size":12},{"name":"beta","size":40},{"name":"gamma","size":3.5}]"#;
+        Box::pin(ready(Ok(format!(r#"{{"result":{{"items":{items}}}}}"#))))
+    }
+}
+
+/// How long runs take that never have to wait for a sandbox.
+async fn paced(pool: &PoolExecutor, request: ExecuteRequest) -> Result<Vec<Duration>, Box<dyn std::error::Error>> {
+    let mut times = Vec::new();
+    for _ in 0..500 {
+        let host = Host { dispatch: Some(Arc::new(Lister)), ..Host::default() };
+        let began = Instant::now();
+        let outcome = pool.execute(request.clone(), host).await?;
+        times.push(began.elapsed());
+        if outcome.result.is_none() {
+            return Err(format!("the program failed: {outcome:?}").into());
+        }
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    Ok(times)
 }
 
 /// Page faults of children that have ended.

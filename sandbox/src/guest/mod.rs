@@ -15,6 +15,7 @@ mod event_loop;
 mod faults;
 mod globals;
 mod handles;
+mod hot_pages;
 mod js;
 mod json;
 mod modules;
@@ -33,11 +34,14 @@ mod wtf8;
 
 use rquickjs::{Context, Runtime, qjs};
 
+use hot_pages::HotPages;
 pub(crate) use serve::serve;
 
 /// Runtime, context, globals and prelude, ready to be forked.
 pub(crate) struct Engine {
     state: &'static state::State,
+    /// What a child writes to, whatever its program is.
+    hot: Option<HotPages>,
 }
 
 impl Engine {
@@ -47,6 +51,7 @@ impl Engine {
     /// # Errors
     /// A readable text when the engine cannot be set up; the zygote cannot work then.
     pub(crate) fn new() -> Result<Self, String> {
+        let heap = web::holes::end_of_heap();
         let runtime = Runtime::new_with_alloc(alloc::Counting).map_err(|error| format!("no runtime: {error}"))?;
         let context = Context::full(&runtime).map_err(|error| format!("no context: {error}"))?;
         let cx = js::Cx(context.as_raw().as_ptr());
@@ -70,14 +75,18 @@ impl Engine {
         state.random.reseed()?;
         // Once before the Web surface is made, so that the places on the engine's pages that a program needs are free
         // when they are put aside for programs, and once after it.
-        serve::warm_up(state);
+        serve::warm_up(state, ORDINARY);
+        let hot = HotPages::of_heap(heap);
         install_web(cx).map_err(|_| failed("Web surface"))?;
-        serve::warm_up(state);
+        serve::warm_up(state, ORDINARY);
         // SAFETY: a live runtime.
         unsafe { qjs::JS_RunGC(cx.runtime()) };
-        Ok(Self { state })
+        Ok(Self { state, hot })
     }
 }
+
+/// Touches what an ordinary program touches.
+const ORDINARY: &str = include_str!("warm_up.js");
 
 /// Makes the Web surface; its requests go to the host.
 fn install_web(cx: js::Cx) -> rquickjs::Result<()> {

@@ -6,6 +6,7 @@ use codemode_protocol::ResultLimits;
 use rquickjs::qjs;
 
 use super::Engine;
+use super::hot_pages::HotPages;
 use super::run::{invoke, run};
 use super::socket::Received;
 use super::state::State;
@@ -22,7 +23,10 @@ pub(crate) fn serve(engine: &mut Engine, socket: RawFd, warm: bool) -> ! {
     // SAFETY: a live runtime; from here on the engine measures its stack from where we are.
     unsafe { qjs::JS_UpdateStackTop(state.cx.runtime()) };
     if warm {
-        warm_up(state);
+        // What every run writes to, and then little more than every run executes: an ordinary program would cost each
+        // child more than it saves those that are like it.
+        let is_own = engine.hot.is_some_and(HotPages::make_own);
+        warm_up(state, if is_own { LEAST } else { super::ORDINARY });
     }
     if state.random.reseed().is_err() {
         super::socket::broken();
@@ -55,7 +59,7 @@ fn next_call(state: &State) -> Box<InvokeSpec> {
 }
 
 /// Runs a throw-away program without a socket, so that the pages that every run touches are the child's own already.
-pub(super) fn warm_up(state: &State) {
+pub(super) fn warm_up(state: &State, code: &str) {
     let provider = ProviderSpec {
         name: "warm".into(),
         tools: ["tool"].into_iter().collect(),
@@ -64,7 +68,7 @@ pub(super) fn warm_up(state: &State) {
         proxy_source: None,
     };
     let mut spec = RunSpec {
-        code: include_str!("warm_up.js").into(),
+        code: code.into(),
         providers: vec![provider],
         modules: Vec::new(),
         timeout_ms: u64::MAX,
@@ -81,7 +85,7 @@ pub(super) fn warm_up(state: &State) {
         arguments_bytes: 1 << 16,
         envelope_bytes: 1 << 16,
         error_bytes: 1 << 16,
-        result: ResultLimits::default(),
+        result: ResultLimits { depth: 16, digits: 16, nodes: 256, units: 1 << 16 },
         escaped_units: u64::MAX,
         allow_dropped_keys: false,
         logs: LogBounds { line_bytes: 1 << 16, lines: 16, total_bytes: 1 << 16 },
@@ -90,3 +94,6 @@ pub(super) fn warm_up(state: &State) {
     let done = run(state, &mut spec);
     debug_assert!(done.result.is_some(), "the warm-up program failed: {:?}", done.error);
 }
+
+/// The program that asks least of a run.
+const LEAST: &str = "async () => 1";

@@ -25,13 +25,9 @@ impl Random {
     /// # Errors
     /// The kernel gives none, which it may do only very early in its life.
     pub(in crate::guest) fn reseed(&self) -> Result<(), String> {
-        let mut words = [0; 4];
-        for word in &mut words {
-            let mut bytes = [0; 8];
-            getrandom::fill(&mut bytes).map_err(|error| format!("no randomness: {error}"))?;
-            *word = u64::from_le_bytes(bytes);
-        }
-        self.words.set(words);
+        let mut words = [[0; 8]; 4];
+        getrandom::fill(words.as_flattened_mut()).map_err(|error| format!("no randomness: {error}"))?;
+        self.words.set(words.map(u64::from_le_bytes));
         Ok(())
     }
 

@@ -61,7 +61,8 @@ impl Holes {
         }
     }
 
-    /// Places below the end of the heap; what comes from behind it goes back at once.
+    /// Places below the end of the heap; what comes from behind it goes back at once. Where the end is not known, only the
+    /// engine's own blocks are put aside.
     fn take_chunks(&mut self) {
         let Some(end) = end_of_heap() else { return };
         let large = (0..).map(|halved| LARGEST >> halved).take_while(|size| *size > SMALL);
@@ -80,17 +81,16 @@ impl Holes {
     }
 }
 
-/// Where the room begins that nothing was taken from yet; unknown with other C libraries, where only the engine's own
-/// blocks are put aside.
+/// Where the room begins that nothing was taken from yet. Unknown with other C libraries.
 #[cfg(target_env = "gnu")]
-fn end_of_heap() -> Option<usize> {
+pub(crate) fn end_of_heap() -> Option<usize> {
     // SAFETY: both only report.
     let (end, unused) = unsafe { (libc::sbrk(0) as usize, libc::mallinfo2().keepcost) };
     end.checked_sub(unused)
 }
 
 #[cfg(not(target_env = "gnu"))]
-fn end_of_heap() -> Option<usize> {
+pub(crate) fn end_of_heap() -> Option<usize> {
     None
 }
 

@@ -21,7 +21,7 @@ pub(crate) mod codec;
 mod compiler;
 pub(crate) mod deflate;
 mod gcm;
-mod holes;
+pub(crate) mod holes;
 mod intl;
 mod native;
 mod node;
