@@ -192,9 +192,9 @@ impl Drop for UnderWay {
 fn read_response(name: &str, answer: Result<Value, CallError>) -> Result<OutboundResponse, String> {
     match answer {
         Ok(response) => wire::outbound_response_from_value(response)
-            .map_err(|error| text::malformed_response(&text::cut(name, NAME_BYTES), &error.message)),
+            .map_err(|error| text::malformed_response(&text::shortened(name, NAME_BYTES), &error.message)),
         Err(CallError::Thrown(thrown)) => Err(wire::rehydrate(thrown).message),
-        Err(CallError::Refused(reason)) => Err(format!("{}: {reason}", text::cut(name, NAME_BYTES))),
+        Err(CallError::Refused(reason)) => Err(format!("{}: {reason}", text::shortened(name, NAME_BYTES))),
         Err(CallError::Broken { .. }) => Err(text::BROKE_DURING_CALL.to_owned()),
     }
 }

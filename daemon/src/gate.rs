@@ -130,7 +130,7 @@ impl Gate {
         if wrong >= WRONG_TOKENS
             && let Some(connection) = self.connection.get()
         {
-            connection.abort(unauthorized(text::TOO_MANY_WRONG_TOKENS));
+            connection.abort(unauthorized(text::too_many_wrong_tokens(WRONG_TOKENS)));
         }
         ExecutorError::new(ErrorCode::Unauthorized, text::WRONG_TOKEN)
     }

@@ -108,7 +108,10 @@ async fn a_wrong_option_is_refused_and_a_lease_has_no_other_members() {
     let client = server.client().await;
     let cases = [
         (Value::from(1), "options: must be an object, not a number"),
-        (request(&[("memoryLimit", 1.into())]), "memoryLimit: 1 bytes; at least 2097152 bytes are needed"),
+        (
+            request(&[("memoryLimit", 1.into())]),
+            "memoryLimit: 1 bytes; at least 2097152 bytes are needed. Ask for more, or leave it off for the default.",
+        ),
     ];
     for (options, rule) in cases {
         let error = client.refused("acquire", vec![options]).await;

@@ -264,9 +264,12 @@ mod tests {
             (ExecuteRequest { cpu_time: TimeBound::Milliseconds(0), ..base() }, "cpuTime: 0 ms; at least 1 is needed"),
             (
                 ExecuteRequest { memory_limit: Some(2_097_151), ..base() },
-                "memoryLimit: 2097151 bytes; at least 2097152 bytes are needed",
+                "memoryLimit: 2097151 bytes; at least 2097152 bytes are needed. Ask for more, or leave it off for the default.",
             ),
-            (ExecuteRequest { stack_limit: Some(0), ..base() }, "stackLimit: 0 bytes; at least 65536 bytes are needed"),
+            (
+                ExecuteRequest { stack_limit: Some(0), ..base() },
+                "stackLimit: 0 bytes; at least 65536 bytes are needed. Ask for more, or leave it off for the default.",
+            ),
             (
                 ExecuteRequest { id: Some("x".into()), ..base() },
                 "id: must be a UUID such as 123e4567-e89b-12d3-a456-426614174000",

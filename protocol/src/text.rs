@@ -3,6 +3,8 @@
 //! Hosts parse some of them and models read all of them, so a change of a letter is a change of the contract. A bound's
 //! text says which bound, its value and what to do.
 
+use std::borrow::Cow;
+
 /// The opening phrase of a run that hit its run clock; the dialect shows this much and no more.
 pub const TIMEOUT_MESSAGE: &str = "Execution timed out";
 
@@ -103,8 +105,10 @@ pub const BROKE_DURING_EXECUTION: &str = "Executor connection broke during execu
 /// A session died under another call.
 pub const BROKE_DURING_CALL: &str = "Executor connection broke during a call";
 
-/// The end of a text that was cut at its bound.
-pub const CUT_MARKER: &str = "… [cut]";
+/// The end of a text that was cut at its bound of `bound` bytes.
+pub fn cut_marker(bound: u64) -> String {
+    format!("… [cut at its {bound} byte bound: write shorter texts]")
+}
 
 /// A run over its run clock of `timeout_ms` milliseconds.
 pub fn timed_out(timeout_ms: u64) -> String {
@@ -171,7 +175,7 @@ pub fn preludes_too_large(size: u64, bound: u64) -> String {
 
 /// A limit of a request under the least that a sandbox can work with.
 pub fn limit_too_small(asked: u64, least: u64) -> String {
-    format!("{asked} bytes; at least {least} bytes are needed")
+    format!("{asked} bytes; at least {least} bytes are needed. Ask for more, or leave it off for the default.")
 }
 
 /// An entry that is not a function; `found` is what `typeof` says of it.
@@ -358,7 +362,12 @@ pub const NOT_AUTHENTICATED: &str =
 pub const WRONG_TOKEN: &str = "The token is none that this server takes.";
 
 /// A session that tried too many tokens.
-pub const TOO_MANY_WRONG_TOKENS: &str = "Too many wrong tokens; the session is closed.";
+pub fn too_many_wrong_tokens(bound: u64) -> String {
+    format!(
+        "{bound} wrong tokens, which is the bound of one session; it is closed. Open another with a token that this \
+         server takes."
+    )
+}
 
 /// A session whose token was taken off the server's list.
 pub const TOKEN_REMOVED: &str = "The token of this session is no longer one that this server takes.";
@@ -387,14 +396,24 @@ pub fn not_available(what: &str) -> String {
     format!("{what} is not available in this version")
 }
 
-/// `text`, cut at the last character boundary that leaves room for [`CUT_MARKER`] within `bound` bytes.
-pub fn cut(text: &str, bound: u64) -> std::borrow::Cow<'_, str> {
+/// `text`, cut at the last character boundary that leaves room for [`cut_marker`] within `bound` bytes.
+pub fn cut(text: &str, bound: u64) -> Cow<'_, str> {
+    cut_before(text, bound, || cut_marker(bound))
+}
+
+/// A name inside one of these texts, cut so that it takes at most `bound` bytes.
+pub fn shortened(name: &str, bound: u64) -> Cow<'_, str> {
+    cut_before(name, bound, || "…".to_owned())
+}
+
+fn cut_before(text: &str, bound: u64, marker: impl FnOnce() -> String) -> Cow<'_, str> {
     let bound = usize::try_from(bound).unwrap_or(usize::MAX);
     if text.len() <= bound {
         return text.into();
     }
-    let end = text.floor_char_boundary(bound.saturating_sub(CUT_MARKER.len()));
-    format!("{}{CUT_MARKER}", &text[..end]).into()
+    let marker = marker();
+    let end = text.floor_char_boundary(bound.saturating_sub(marker.len()));
+    format!("{}{marker}", &text[..end]).into()
 }
 
 #[cfg(test)]
@@ -418,7 +437,8 @@ mod tests {
     fn a_cut_ends_on_a_character_and_within_the_bound() {
         assert_eq!(cut("short", 64), "short");
         let long = "é".repeat(100);
-        let cut = cut(&long, 51);
-        assert!(cut.len() <= 51 && cut.ends_with(CUT_MARKER));
+        let cut = cut(&long, 101);
+        assert!(cut.len() <= 101 && cut.ends_with("é… [cut at its 101 byte bound: write shorter texts]"), "{cut}");
+        assert_eq!(shortened(&long, 10), "ééé…");
     }
 }

@@ -382,7 +382,10 @@ impl<S: Socket> Driver<S> {
         self.outbound.answer_ping();
         let bound = self.options.unanswered_pings;
         if self.outbound.unanswered_pings() > bound {
-            self.abort(text::CODE_LIMIT_EXCEEDED, &format!("more than {bound} pings whose answers were not read"));
+            self.abort(
+                text::CODE_LIMIT_EXCEEDED,
+                &format!("more than {bound} pings whose answers were not read, which is the bound. Read them."),
+            );
         }
     }
 
@@ -400,7 +403,10 @@ impl<S: Socket> Driver<S> {
         let now = self.now();
         if self.outbound.stalled_at(self.options.write_stall).is_some_and(|due| now >= due) {
             let ms = self.options.write_stall.as_millis();
-            self.abort(text::CODE_LIMIT_EXCEEDED, &format!("nothing was read for {ms} ms"));
+            self.abort(
+                text::CODE_LIMIT_EXCEEDED,
+                &format!("nothing was read for {ms} ms, which is the bound. Read the socket while calls run."),
+            );
             return;
         }
         match if self.paused { Verdict::Fine } else { self.liveness.check(now) } {

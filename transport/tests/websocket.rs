@@ -231,7 +231,7 @@ async fn a_peer_that_pings_without_reading_the_answers_is_cut_off() {
         closed = connection.closed() => closed,
     };
     assert_eq!((closed.error_code(), closed.origin), (Some("LIMIT_EXCEEDED"), CloseOrigin::Local));
-    assert_eq!(closed.message(), "more than 1000 pings whose answers were not read");
+    assert_eq!(closed.message(), "more than 1000 pings whose answers were not read, which is the bound. Read them.");
     assert!(pings > 1000, "{pings}");
 }
 

@@ -161,7 +161,7 @@ impl Outbound for OutboundClient {
         let shared = self.shared.clone();
         async move {
             let name = format!("{} {}", request.method, request.url);
-            let name = text::cut(&name, NAME_BYTES).into_owned();
+            let name = text::shortened(&name, NAME_BYTES).into_owned();
             let performed = timeout(shared.timeout, shared.perform(&name, request)).await;
             let bound = u64::try_from(shared.timeout.as_millis()).unwrap_or(u64::MAX);
             performed.unwrap_or_else(|_| Err(text::host_call_timed_out(&name, bound)))

@@ -50,11 +50,15 @@ pub(crate) fn unsupported(what: &str) -> ErrorValue {
 }
 
 pub(crate) fn too_many_calls(limit: usize) -> String {
-    format!("more than {limit} calls are running in this session")
+    format!(
+        "more than {limit} calls are running in this session, which is its bound. Wait for one to end, or open another session."
+    )
 }
 
 pub(crate) fn too_many_bytes(limit: usize) -> String {
-    format!("the arguments of the running calls exceed {limit} bytes")
+    format!(
+        "the arguments of the running calls exceed the session's bound of {limit} bytes. Wait for a call to end, or send less in one."
+    )
 }
 
 pub(crate) fn peer_closed(code: u16, reason: &str) -> String {

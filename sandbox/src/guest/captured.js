@@ -5,7 +5,7 @@
   EvalError,
   SyntaxError,
   TypeError,
-  errorPrototypes: [TypeError, ReferenceError, RangeError, SyntaxError, URIError].map((kind) => kind.prototype),
+  errorPrototypes: [TypeError, ReferenceError, RangeError, SyntaxError, URIError, InternalError].map((kind) => kind.prototype),
   errorText: Error.prototype.toString,
   errorStack: Object.getOwnPropertyDescriptor(Error.prototype, "stack").get,
   callSite: (() => {

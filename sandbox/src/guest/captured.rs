@@ -136,6 +136,14 @@ impl Captured {
         ERROR_KINDS.get(at).copied()
     }
 
+    /// Gives an error of the engine's own another class.
+    pub(super) fn set_error_kind(&self, cx: Cx, error: &Val, kind: &str) -> Js<()> {
+        let Some(at) = ERROR_KINDS.iter().position(|known| *known == kind) else { return Ok(()) };
+        // SAFETY: two live objects.
+        let code = unsafe { qjs::JS_SetPrototype(cx.0, error.raw(), self.error_prototypes[at].raw()) };
+        if code < 0 { Err(Pending) } else { Ok(()) }
+    }
+
     /// The stack that an error has, undefined while it has none.
     pub(super) fn stack_of(&self, error: &Val) -> Js<Val> {
         self.error_stack.call_with(error, &[])
@@ -199,4 +207,4 @@ impl Captured {
 }
 
 /// Classes of errors that the engine makes.
-const ERROR_KINDS: &[&str] = &["TypeError", "ReferenceError", "RangeError", "SyntaxError", "URIError"];
+const ERROR_KINDS: &[&str] = &["TypeError", "ReferenceError", "RangeError", "SyntaxError", "URIError", "InternalError"];

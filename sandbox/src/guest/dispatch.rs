@@ -266,7 +266,7 @@ fn prepare(state: &State, provider: i32, tool: &Val, mut args: Vec<Val>) -> Js<(
     let name = tool.text()?;
     let shown = lossy(name.bytes());
     if name.bytes().len() as u64 > TOOL_NAME_BYTES || !provider.knows(name.bytes()) {
-        return Err(fail(state, &text::tool_not_found(&text::cut(&shown, TOOL_NAME_BYTES))));
+        return Err(fail(state, &text::tool_not_found(&text::shortened(&shown, TOOL_NAME_BYTES))));
     }
     if !provider.positional_args {
         let first = args.into_iter().next().filter(|arg| !arg.is_undefined());
@@ -294,7 +294,7 @@ fn address(state: &State, provider: &str, tool: &str, args: &[Val]) -> Js<String
         let namespace = super::errors::cut_text(state, namespace, ADDRESS_BYTES)?;
         return Ok(format!("{namespace}.{}", super::errors::cut_text(state, member, ADDRESS_BYTES)?));
     }
-    Ok(format!("{provider}.{}", text::cut(tool, ADDRESS_BYTES)))
+    Ok(format!("{provider}.{}", text::shortened(tool, ADDRESS_BYTES)))
 }
 
 /// Throws an error of a failed call.

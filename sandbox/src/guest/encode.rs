@@ -451,7 +451,7 @@ fn step(open: &Open) -> Option<String> {
         Open::Object { keys, next, .. } => {
             let key = keys.text(next.checked_sub(1)?).ok()?;
             let name = lossy(key.bytes());
-            let name = text::cut(&name, KEY_BYTES);
+            let name = text::shortened(&name, KEY_BYTES);
             Some(if is_identifier(&name) { format!(".{name}") } else { format!("[{:?}]", &*name) })
         }
     }

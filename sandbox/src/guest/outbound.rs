@@ -112,7 +112,7 @@ fn prepare(state: &State, args: &[Val]) -> Js<(String, OutboundRequest)> {
         let pair = headers.get_index(at)?;
         request.headers.push((pair.get_index(0)?.to_text()?, pair.get_index(1)?.to_text()?));
     }
-    let address = text::cut(&format!("{} {}", request.method, request.url), ADDRESS_BYTES).into_owned();
+    let address = text::shortened(&format!("{} {}", request.method, request.url), ADDRESS_BYTES).into_owned();
     let (size, bound) = (head_bytes(&request), HEAD_BYTES);
     if size > bound {
         return Err(state

@@ -37,7 +37,7 @@ impl Fetching {
         share: Share,
         turns: Option<Arc<Semaphore>>,
     ) -> Self {
-        let address = text::cut(&format!("{} {}", request.method, request.url), ADDRESS_BYTES).into_owned();
+        let address = text::shortened(&format!("{} {}", request.method, request.url), ADDRESS_BYTES).into_owned();
         Self { id, address, bounds, cancel, answers, _share: share, turns }
     }
 

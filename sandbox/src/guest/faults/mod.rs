@@ -157,6 +157,9 @@ fn stack_of(state: &State, error: &Val, sites: &Val) -> Js<Option<Val>> {
             return Ok(None);
         }
         if let Some(message) = message_for(state, error, &sites)? {
+            if state.captured.error_kind(error) == Some("InternalError") {
+                state.captured.set_error_kind(state.cx, error, "RangeError")?;
+            }
             let flags = qjs::JS_PROP_WRITABLE | qjs::JS_PROP_CONFIGURABLE;
             error.define(c"message", state.cx.string(&message)?, flags)?;
         }

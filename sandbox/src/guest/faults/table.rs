@@ -155,6 +155,15 @@ const TABLE: &[(&str, &str, By, &str)] = &[
     ("RangeError", "invalid array length", By::Code, "Invalid array length"),
     ("RangeError", "invalid array length", By::Native(&["Array"]), "Invalid array length"),
     ("RangeError", "invalid string length", By::Anyone, "Invalid string length"),
+    // V8 has no such class; [`super::stack_of`] makes it a RangeError.
+    ("InternalError", "string too long", By::Anyone, "Invalid string length"),
+    (
+        "SyntaxError",
+        "too many captures",
+        By::Anyone,
+        "Invalid regular expression: more than 254 groups that capture, which is this engine's bound. Use (?:…) for groups \
+         whose text is not needed.",
+    ),
     ("RangeError", "Date value is NaN", By::Anyone, "Invalid time value"),
     ("TypeError", "empty array", By::Native(&["reduce", "reduceRight"]), "Reduce of empty array with no initial value"),
     (

@@ -168,7 +168,7 @@ fn name_place(state: &State, thrown: &Val, name: &str, key: &str) {
         if message.kind() != Kind::String {
             return Ok(());
         }
-        let message = text::in_module(&message.to_text()?, &text::cut(key, SPECIFIER_SHOWN), line, column);
+        let message = text::in_module(&message.to_text()?, &text::shortened(key, SPECIFIER_SHOWN), line, column);
         thrown.define(c"message", state.cx.string(&message)?, qjs::JS_PROP_WRITABLE | qjs::JS_PROP_CONFIGURABLE)
     };
     if thrown.is_error() && amend().is_err() {
@@ -178,7 +178,7 @@ fn name_place(state: &State, thrown: &Val, name: &str, key: &str) {
 
 fn throw_missing(state: &State, specifier: &str) -> Pending {
     let cx = state.cx;
-    let thrown = cx.string(&text::no_such_module(&text::cut(specifier, SPECIFIER_SHOWN))).and_then(|message| {
+    let thrown = cx.string(&text::no_such_module(&text::shortened(specifier, SPECIFIER_SHOWN))).and_then(|message| {
         let mut args = [message.raw()];
         // SAFETY: live values; the result is a reference of its own.
         cx.own(unsafe { qjs::JS_CallConstructor(cx.0, state.captured.error.raw(), 1, args.as_mut_ptr()) })
@@ -238,7 +238,7 @@ unsafe extern "C" fn check_attributes(_: *mut qjs::JSContext, _: *mut c_void, at
         }
         let name = keys.text(0)?;
         let name = super::js::lossy(name.bytes());
-        let refusal = text::import_attribute_refused(&text::cut(&name, SPECIFIER_SHOWN));
+        let refusal = text::import_attribute_refused(&text::shortened(&name, SPECIFIER_SHOWN));
         Err(state.cx.throw_type_error(&c_text(refusal)))
     };
     if refused().is_ok() { 0 } else { -1 }

@@ -210,6 +210,23 @@ fn deep_recursion_is_a_range_error_everywhere() {
 }
 
 #[test]
+fn bounds_of_the_engine_say_which_they_are() {
+    let said = |code: &str| {
+        run(&format!("() => {{ try {{ {code} }} catch (e) {{ return `${{e}} ${{e instanceof RangeError}}` }} }}"))
+    };
+    assert_eq!(
+        said("let s = 'x'.repeat(2 ** 20); for (;;) s += s").result(),
+        "\"RangeError: Invalid string length true\""
+    );
+    assert_eq!(
+        said("new RegExp('(a)'.repeat(255))").result(),
+        "\"SyntaxError: Invalid regular expression: more than 254 groups that capture, which is this engine's bound. Use \
+         (?:…) for groups whose text is not needed. false\""
+    );
+    assert_eq!(said("return new RegExp('(a)'.repeat(254)).source.length").result(), "762");
+}
+
+#[test]
 fn a_peak_is_reported() {
     let ran = run("() => new Uint8Array(20 << 20).length");
     assert!((20 << 20..24 << 20).contains(&ran.done().peak_memory), "{}", ran.done().peak_memory);

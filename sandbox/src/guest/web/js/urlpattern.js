@@ -1,7 +1,7 @@
 // URLPattern (URL Pattern, 2). A native takes patterns and inputs apart; what a component matches is decided by the
 // regular expressions that it gives, which are JavaScript's.
 (function (lib) {
-  const { define, defineProperty, expose, illegal, isObject, dictionary, usv, native, exec, split, list, append, arrayOf, RegExp, TypeError } = lib;
+  const { define, defineProperty, expose, illegal, isObject, dictionary, usv, native, exec, slice, split, list, append, arrayOf, RegExp, TypeError } = lib;
 
   const names = ["protocol", "username", "password", "hostname", "port", "pathname", "search", "hash"];
   // In the order in which Web IDL reads them.
@@ -84,16 +84,17 @@
   };
   // The standard's flag is "v". The engine refuses under it some texts that are no syntax outside of a class, such as
   // "-" and "/"; "u" differs only in what a class may hold.
-  const toExpression = (source, flags) => regularExpression(source, flags + "v") ?? regularExpression(source, flags + "u") ?? malformed(source);
-  const regularExpression = (source, flags) => {
+  const toExpression = (source, flags) => {
     try {
-      return new RegExp(source, flags);
+      return new RegExp(source, flags + "v");
     } catch {
-      return undefined;
+      try {
+        return new RegExp(source, flags + "u");
+      } catch (error) {
+        const shown = source.length > 200 ? slice(source, 0, 200) + "…" : source;
+        throw new TypeError("Failed to construct 'URLPattern': " + shown + " is not a regular expression. " + error.message);
+      }
     }
-  };
-  const malformed = (source) => {
-    throw new TypeError("Failed to construct 'URLPattern': " + source + " is not a regular expression.");
   };
   const compile = (input, base, ignoreCase) => {
     const compiled = native.compilePattern(input, base, ignoreCase, matchesSpecial);
