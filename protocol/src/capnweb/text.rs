@@ -50,15 +50,11 @@ pub(crate) fn unsupported(what: &str) -> ErrorValue {
 }
 
 pub(crate) fn too_many_calls(limit: usize) -> String {
-    format!(
-        "more than {limit} calls are running in this session, which is its bound. Wait for one to end, or open another session."
-    )
+    format!("more than {limit} calls are running in this session: wait for one")
 }
 
 pub(crate) fn too_many_bytes(limit: usize) -> String {
-    format!(
-        "the arguments of the running calls exceed the session's bound of {limit} bytes. Wait for a call to end, or send less in one."
-    )
+    format!("the arguments of the running calls exceed {limit} bytes: wait for one, or send less")
 }
 
 pub(crate) fn peer_closed(code: u16, reason: &str) -> String {
