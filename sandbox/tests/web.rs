@@ -63,6 +63,7 @@ tests! {
     emitters_and_timers_do_as_node: compare_with_node("emitter");
     node_crypto_does_as_node: compare_with_node("nodecrypto");
     node_url_does_as_node: compare_with_node("nodeurl");
+    dates_do_as_node: compare_with_node("date");
     numbers_of_languages_do_as_node: compare_with_node("intl-number");
     dates_of_languages_do_as_node: compare_with_node("intl-date");
     words_and_order_of_languages_do_as_node: compare_with_node("intl-text");

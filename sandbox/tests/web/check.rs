@@ -29,7 +29,8 @@ pub fn check_cases(file: &str) {
 /// followed by rules: a case whose source contains the text, or all of several texts with `&&` between them, may differ, and
 /// `"text" => "text"` says that ours is Node's with the one text replaced by the other. One that matches no difference is stale.
 pub fn compare_with_node(api: &str) {
-    let node = Command::new("node").arg("--no-warnings").arg(folder().join("node.mjs")).arg(api).output();
+    let node =
+        Command::new("node").env("TZ", "UTC").arg("--no-warnings").arg(folder().join("node.mjs")).arg(api).output();
     let Ok(node) = node else {
         eprintln!("{api}: Node is not installed, nothing to compare with");
         return;

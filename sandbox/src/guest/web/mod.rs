@@ -247,4 +247,5 @@ const SCRIPTS: &[Script] = scripts![
     "intl/duration.js",
     "intl/locale.js",
     "intl/methods.js",
+    "date.js",
 ];

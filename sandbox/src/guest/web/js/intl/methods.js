@@ -75,16 +75,7 @@
       return intl.number(numbers(locales, options).native, value, undefined, false);
     },
   });
-  // The engine's text ends with the offset; programs know it with the zone's name behind that.
-  const { toString: dateToString, toTimeString: dateToTimeString } = Date.prototype;
-  const withZone = (text) => (text === "Invalid Date" ? text : text + " (Coordinated Universal Time)");
   methods(Date.prototype, {
-    toString() {
-      return withZone(apply(dateToString, this, []));
-    },
-    toTimeString() {
-      return withZone(apply(dateToTimeString, this, []));
-    },
     toLocaleString(locales = undefined, options = undefined) {
       return shownDate(this, "any", locales, options);
     },
