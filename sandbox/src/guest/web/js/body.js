@@ -1,7 +1,8 @@
 // Bodies of requests and responses (Fetch, 5.2 and 5.3).
 //
 // A body is `{bytes, stream, used}`: bytes that nobody changes, of which a stream is made only when a program asks for
-// it, or the slots of a stream. `used` says that bytes were consumed without a stream.
+// it, or the slots of a stream. `used` says that bytes were consumed without a stream. `forget`, if there is one, is called
+// when nothing is left that an abort could take away.
 (function (lib) {
   const {
     defineProperty, isObject, usv, native, bytesOf, copyBytes, arrayBuffer, arrayOffset, arrayBytes, arraySet, settle, resolved, rejected, react, list,
@@ -9,7 +10,8 @@
     Uint8Array, TypeError, rethrow,
   } = lib;
 
-  const newBody = (bytes) => ({ __proto__: null, bytes, stream: undefined, used: false });
+  const newBody = (bytes) => ({ __proto__: null, bytes, stream: undefined, used: false, forget: undefined });
+  const streamBody = (stream) => ({ __proto__: null, bytes: undefined, stream, used: false, forget: undefined });
   // `{body, type}` of what a program passes; the type is undefined when none goes with it.
   lib.extractBody = (value, keepalive = false) => {
     if (isObject(value)) {
@@ -17,7 +19,7 @@
         if (keepalive) throw new TypeError("A stream cannot be the body of a keepalive request.");
         const stream = readableSlots(value);
         if (stream.disturbed || stream.reader !== undefined) throw new TypeError("This ReadableStream is disturbed (has already been read from), and cannot be used as a body.");
-        return { __proto__: null, body: { __proto__: null, bytes: undefined, stream, used: false }, type: undefined };
+        return { __proto__: null, body: streamBody(stream), type: undefined };
       }
       if (lib.isBlob(value)) {
         const { bytes, offset, length, type } = blobSlots(value);
@@ -42,15 +44,17 @@
   const streamOf = (body) => {
     if (body.stream === undefined) {
       const { bytes, used } = body;
-      let sent = used;
       body.stream = createReadable((controller) => {
-        if (!sent && arrayBytes(bytes) > 0) {
-          sent = true;
-          readable.enqueueChunk(controller, copyBytes({ buffer: arrayBuffer(bytes), offset: arrayOffset(bytes), length: arrayBytes(bytes) }));
-        }
+        if (arrayBytes(bytes) > 0) readable.enqueueChunk(controller, copyOf(bytes));
         readable.closeController(controller);
+        body.forget?.();
       }, () => undefined, 0);
-      body.stream.disturbed = used;
+      if (used) {
+        // As it is after all was read: the reader is never released.
+        body.stream.disturbed = true;
+        readable.closeController(body.stream.controller);
+        readable.acquireReader(body.stream);
+      }
     }
     return body.stream;
   };
@@ -60,15 +64,23 @@
     if (body.stream === undefined) return newBody(body.bytes);
     const { 0: first, 1: second } = readable.tee(body.stream, true);
     body.stream = first;
-    return { __proto__: null, bytes: undefined, stream: second, used: false };
+    return streamBody(second);
+  };
+  // What a program reads of the body from now on is this error, unless nothing is left to read.
+  lib.abortBody = (body, reason) => {
+    if (body.stream === undefined && (body.used || arrayBytes(body.bytes) === 0)) return;
+    const stream = streamOf(body);
+    if (stream.state === "readable") readable.errorController(stream.controller, reason);
   };
 
-  // A promise of all bytes, as a Uint8Array that nobody else holds a view of.
+  // A promise of `{bytes}`: all bytes as a Uint8Array that is not to be changed. The record inherits nothing: a promise
+  // that is resolved with bytes asks them for `then`.
   const readAll = (lib.readBody = (body) => {
-    if (body === null) return resolved(new Uint8Array(0));
+    if (body === null) return resolved({ __proto__: null, bytes: new Uint8Array(0) });
     if (body.stream === undefined) {
       body.used = true;
-      return resolved(body.bytes);
+      body.forget?.();
+      return resolved({ __proto__: null, bytes: body.bytes });
     }
     const { promise, resolve, reject } = settle();
     const reader = readable.acquireReader(body.stream);
@@ -93,7 +105,7 @@
         },
         close: () => {
           if (chunks.length === 1) {
-            resolve(chunks[0]);
+            resolve({ __proto__: null, bytes: chunks[0] });
             return;
           }
           try {
@@ -103,7 +115,7 @@
               arraySet(bytes, chunks[i], at);
               at += arrayBytes(chunks[i]);
             }
-            resolve(bytes);
+            resolve({ __proto__: null, bytes });
           } catch (error) {
             reject(error);
           }
@@ -143,7 +155,7 @@
         return rejected(error);
       }
       if (lib.isUnusable(state.body)) return rejected(new TypeError("Body has already been used. It can only be used once. Use tee() first if you need to read it twice."));
-      return react(readAll(state.body), (bytes) => convert(bytes, state), rethrow);
+      return react(readAll(state.body), ({ bytes }) => convert(bytes, state), rethrow);
     };
     const members = {
       get body() {
@@ -159,7 +171,7 @@
       blob() {
         return consume(this, (bytes, { headers }) => {
           const mime = lib.contentType(headers);
-          return newBlob(copyOf(bytes), mime === undefined ? "" : lib.toLowerCase(lib.mimeText(mime)));
+          return newBlob(copyOf(bytes), mime === undefined ? "" : lib.mimeText(mime));
         });
       },
       bytes() {

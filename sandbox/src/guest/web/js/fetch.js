@@ -3,9 +3,9 @@
   const {
     expose, native, apply, settle, rejected, react, list, append, arrayOf, requestSlots, newResponse, newHeaders, headerSlots, findHeader,
     putHeader, removeHeader, freezeHeaders, isRedirect, readBody, bytesBody, onAbort, abortState, parseMime, mimeText, fetchHook, startsWith, rethrow,
-    readable, TypeError,
+    readable, copyHeaders, abortBody, arrayBytes, fromCharCode, exec, split, replaceAll, TypeError,
   } = lib;
-  const { Request } = lib.global;
+  const { Request, btoa } = lib.global;
   const MOST_REDIRECTS = 20;
 
   const { fetch } = {
@@ -25,8 +25,14 @@
       }
       const { promise, resolve, reject } = settle();
       const forget = onAbort(signal, () => reject(abortState(signal).reason));
-      react(perform(request), (response) => {
+      react(perform(request), ({ response, body }) => {
         forget();
+        if (request.integrity !== "" && !hasIntegrity(body, request.integrity)) {
+          reject(new TypeError("The response does not have the integrity that the request asks for: " + request.integrity));
+          return;
+        }
+        // Until it is read, the body is the signal's to take away.
+        if (body !== null && abortState(signal).sources.length > 0) body.forget = onAbort(signal, () => abortBody(body, abortState(signal).reason));
         resolve(response);
       }, (error) => {
         forget();
@@ -37,13 +43,14 @@
   };
   expose("fetch", fetch, true);
 
+  // A promise of `{response, body}`, which inherits nothing: a promise that is resolved with a response asks it for `then`.
   const perform = (request) => {
     const { scheme } = request.address;
     if (scheme === "data") return resolveData(request);
     if (scheme !== "http" && scheme !== "https") return rejected(new TypeError("Fetch API cannot load: " + request.url));
     if (typeof fetchHook !== "function") return rejected(new TypeError(native.networkOff));
-    return react(request.body === null ? null : readBody(request.body), (bytes) => hop({
-      __proto__: null, method: request.method, address: request.address, headers: newHeaders(request.headers), bytes, mode: request.redirect,
+    return react(request.body === null ? null : readBody(request.body), (read) => hop({
+      __proto__: null, method: request.method, address: request.address, headers: copyHeaders(request.headers), bytes: read === null ? null : read.bytes, mode: request.redirect,
       signal: request.signal, redirects: 0,
     }), rethrow);
   };
@@ -54,7 +61,33 @@
     const mime = parseMime(written);
     const headers = newHeaders();
     putHeader(headerSlots(headers), "content-type", mime === undefined ? "text/plain;charset=US-ASCII" : mimeText(mime));
-    return newResponse({ __proto__: null, type: "basic", url: withoutHash(request.address), statusText: "OK", headers: freezeHeaders(headers), body: request.method === "HEAD" ? null : bytesBody(data.body) });
+    return answered({
+      __proto__: null, type: "basic", url: withoutHash(request.address), statusText: "OK", headers: freezeHeaders(headers),
+      body: request.method === "HEAD" ? null : bytesBody(data.body),
+    });
+  };
+  const answered = (given) => ({ __proto__: null, response: newResponse(given), body: given.body });
+  // Whether the bytes have one of the strongest digests that are listed (Subresource Integrity, 3.3.5); lists without a
+  // digest of a known kind ask for nothing.
+  const hasIntegrity = (body, metadata) => {
+    const items = split(replaceAll(replaceAll(replaceAll(replaceAll(metadata, "\t", " "), "\n", " "), "\f", " "), "\r", " "), " ");
+    let strongest = "";
+    let wanted = list();
+    for (let i = 0; i < items.length; i++) {
+      const parts = exec(/^(sha256|sha384|sha512)-([A-Za-z0-9+/_-]+)={0,2}(?:\?|$)/, items[i]);
+      if (parts === null || parts[1] < strongest) continue;
+      if (parts[1] > strongest) wanted = list();
+      strongest = parts[1];
+      append(wanted, replaceAll(replaceAll(parts[2], "-", "+"), "_", "/"));
+    }
+    if (wanted.length === 0) return true;
+    if (body === null) return false;
+    const digest = native.digest(strongest, body.bytes);
+    let text = "";
+    for (let i = 0; i < arrayBytes(digest); i++) text += fromCharCode(digest[i]);
+    const found = split(btoa(text), "=")[0];
+    for (let i = 0; i < wanted.length; i++) if (wanted[i] === found) return true;
+    return false;
   };
   const withoutHash = ({ href, hash }) => (hash === "" ? href : lib.slice(href, 0, href.length - hash.length));
 
@@ -71,7 +104,7 @@
       if (location !== null && request.mode === "error") throw new TypeError("The server redirected, which the request does not allow.");
       if (location === null || request.mode === "manual") {
         const empty = body === null || body === undefined || request.method === "HEAD" || status === 204 || status === 205 || status === 304;
-        return newResponse({
+        return answered({
           __proto__: null, type: "basic", url, redirected: request.redirects > 0, status, statusText, headers: freezeHeaders(headers),
           body: empty ? null : bytesBody(body),
         });

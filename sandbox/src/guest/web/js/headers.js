@@ -29,10 +29,12 @@
     return text;
   };
 
-  // `entries` are `{key, value}` with names in lower case, in the order in which they were added.
+  // `entries` are `{key, value}` with names in lower case, in the order in which they were added. `noCors` is the guard
+  // "request-no-cors". Other guards than that and "immutable" restrict nothing: names that are forbidden to pages are not
+  // forbidden to programs.
   let slots;
   class Headers {
-    #slots = { __proto__: null, entries: list(), immutable: false, sorted: undefined };
+    #slots = { __proto__: null, entries: list(), immutable: false, noCors: false, sorted: undefined };
     constructor(init = undefined) {
       if (init !== undefined) fill(this.#slots, init);
     }
@@ -52,13 +54,14 @@
       const key = toName(name);
       const text = toValue(value);
       mutable(state);
-      add(state, key, text);
+      admit(state, key, text);
     }
     delete(name) {
       const state = slots(this);
       need(arguments.length, 1, "delete' on 'Headers");
       const key = toName(name);
       mutable(state);
+      if (state.noCors && !isSafelistedName(key) && key !== "range") return;
       remove(state, key);
     }
     get(name) {
@@ -86,7 +89,9 @@
       const key = toName(name);
       const text = toValue(value);
       mutable(state);
+      if (state.noCors && !isSafelisted(key, text)) return;
       put(state, key, text);
+      if (state.noCors) remove(state, "range");
     }
   }
   const mutable = (state) => {
@@ -95,6 +100,28 @@
   const add = (state, key, value) => {
     append(state.entries, { __proto__: null, key, value });
     state.sorted = undefined;
+  };
+  // What the guard lets in.
+  const admit = (state, key, value) => {
+    if (state.noCors) {
+      const before = find(state, key);
+      if (!isSafelisted(key, before === null ? value : before + ", " + value)) return;
+      add(state, key, value);
+      remove(state, "range");
+      return;
+    }
+    add(state, key, value);
+  };
+  const isSafelistedName = (key) => key === "accept" || key === "accept-language" || key === "content-language" || key === "content-type";
+  // A "no-CORS-safelisted request-header".
+  const isSafelisted = (key, value) => {
+    if (!isSafelistedName(key) || value.length > 128) return false;
+    if (key === "accept-language" || key === "content-language") return exec(/^[0-9A-Za-z *,\-.;=]*$/, value) !== null;
+    if (exec(/[\x00-\x08\x0a-\x1f"():<>?@[\\\]{}\x7f]/, value) !== null) return false;
+    if (key === "accept") return true;
+    const mime = parseMime(value);
+    const essence = mime === undefined ? "" : mime.type + "/" + mime.subtype;
+    return essence === "application/x-www-form-urlencoded" || essence === "multipart/form-data" || essence === "text/plain";
   };
   const remove = (state, key) => {
     const kept = list();
@@ -148,21 +175,25 @@
     state.sorted = combined;
     return combined;
   };
-  // `HeadersInit`: pairs, or a record. Headers are taken as they are, whatever their iterator was made to be.
+  const copy = (state, headers) => {
+    const { entries } = slots(headers);
+    for (let i = 0; i < entries.length; i++) admit(state, entries[i].key, entries[i].value);
+  };
+  // `HeadersInit`: pairs, or a record. Headers are a list of pairs, which is copied unless a program gave them another
+  // iterator.
   const fill = (state, init) => {
     if (!isObject(init)) throw new TypeError("Headers are made from an object or from a list of pairs.");
-    if (lib.isHeaders(init)) {
-      const { entries } = slots(init);
-      for (let i = 0; i < entries.length; i++) add(state, entries[i].key, entries[i].value);
+    const open = init[iteratorSymbol];
+    if (open === ownIterator && lib.isHeaders(init)) {
+      copy(state, init);
       return;
     }
-    const open = init[iteratorSymbol];
     if (open !== undefined && open !== null) {
       if (typeof open !== "function") throw new TypeError("The headers are not iterable.");
       const pairs = iterate(apply(open, init, []), (pair) => lib.sequence(pair, (item) => byteString(item, "A header"), "A header pair"), "The headers");
       for (let i = 0; i < pairs.length; i++) {
         if (pairs[i].length !== 2) throw new TypeError("Each header pair must be a name and a value.");
-        add(state, toName(pairs[i][0]), toValue(pairs[i][1]));
+        admit(state, toName(pairs[i][0]), toValue(pairs[i][1]));
       }
       return;
     }
@@ -173,9 +204,10 @@
       if (described === undefined || !described.enumerable) continue;
       append(record, { __proto__: null, key: byteString(keys[i], "A header name"), value: byteString(init[keys[i]], "A header value") });
     }
-    for (let i = 0; i < record.length; i++) add(state, toName(record[i].key), toValue(record[i].value));
+    for (let i = 0; i < record.length; i++) admit(state, toName(record[i].key), toValue(record[i].value));
   };
   pairIterable(Headers, sorted);
+  const ownIterator = Headers.prototype[iteratorSymbol];
   define(Headers, lib.isHeaders);
   expose("Headers", Headers);
   defineProperty(Headers, "length", { __proto__: null, value: 0 });
@@ -183,12 +215,24 @@
   lib.headerSlots = (headers) => slots(headers);
   lib.findHeader = find;
   lib.putHeader = put;
+  lib.admitHeader = admit;
   lib.removeHeader = remove;
   lib.newHeaders = (init) => {
     const headers = new Headers();
     if (init !== undefined) fill(slots(headers), init);
     return headers;
   };
+  // With the guard "request-no-cors" where that is said; the headers are those of an object of ours, or what a program gave.
+  lib.requestHeaders = (init, isOurs, noCors) => {
+    const headers = new Headers();
+    const state = slots(headers);
+    state.noCors = noCors;
+    if (isOurs) copy(state, init);
+    else if (init !== undefined) fill(state, init);
+    return headers;
+  };
+  // With the same guard, if it is one that requests have.
+  lib.copyHeaders = (headers) => lib.requestHeaders(headers, true, slots(headers).noCors);
 
   // MIME types: `{type, subtype, parameters: [{key, value}]}` or undefined.
   const parseMime = (lib.parseMime = (input) => {
@@ -282,7 +326,7 @@
         from = i + 1;
       } else if (text[i] === '"') {
         quoted = !quoted;
-      } else if (text[i] === "\\" && quoted) {
+      } else if (text[i] === "\\" && quoted && i + 1 < text.length) {
         i += 1;
       }
     }

@@ -2,7 +2,7 @@
 (function (lib) {
   const {
     define, expose, illegal, isObject, need, dictionary, enumeration, usv, byteString, isToken, toUpperCase, extractBody, isUnusable, cloneBody,
-    bodyMixin, newHeaders, headerSlots, findHeader, putHeader, native, dependentOn, list, append, TypeError,
+    bodyMixin, requestHeaders, headerSlots, findHeader, admitHeader, native, dependentOn, list, append, TypeError,
   } = lib;
 
   let slots;
@@ -82,7 +82,7 @@
     clone() {
       const state = slots(this);
       if (isUnusable(state.body)) throw new TypeError("Cannot clone a request whose body is used or locked.");
-      const copy = { ...state, __proto__: null, headers: newHeaders(state.headers), body: cloneBody(state.body), signal: follow(state.signal) };
+      const copy = { ...state, __proto__: null, headers: lib.copyHeaders(state.headers), body: cloneBody(state.body), signal: follow(state.signal) };
       return new Request(lib.secret, copy);
     }
   }
@@ -151,7 +151,12 @@
     const signals = list();
     if (follows !== undefined) append(signals, follows);
     state.signal = dependentOn(signals);
-    state.headers = newHeaders(headers === undefined ? from?.headers : headers);
+    const noCors = state.mode === "no-cors";
+    if (noCors && state.method !== "GET" && state.method !== "HEAD" && state.method !== "POST") {
+      throw new TypeError("'" + state.method + "' HTTP method is unsupported in no-cors mode.");
+    }
+    const inherits = headers === undefined && from !== undefined;
+    state.headers = requestHeaders(inherits ? from.headers : headers, inherits, noCors);
     const hasBody = givenBody !== undefined && givenBody !== null;
     if ((hasBody || (givenBody === undefined && from !== undefined && from.body !== null)) && (state.method === "GET" || state.method === "HEAD")) {
       throw new TypeError("Request with a GET or HEAD method cannot have a body.");
@@ -159,7 +164,7 @@
     if (hasBody) {
       const { body, type } = extractBody(givenBody, state.keepalive);
       const target = headerSlots(state.headers);
-      if (type !== undefined && findHeader(target, "content-type") === null) putHeader(target, "content-type", type);
+      if (type !== undefined && findHeader(target, "content-type") === null) admitHeader(target, "content-type", type);
       state.body = body;
     } else if (from !== undefined && from.body !== null && givenBody === undefined) {
       if (isUnusable(from.body)) throw new TypeError("Cannot construct a Request with a Request object that has already been used.");
@@ -169,7 +174,7 @@
   };
   // The body moves to the new request; the old one is used from then on.
   const takeBody = (body) => {
-    const taken = { __proto__: null, bytes: body.bytes, stream: body.stream, used: false };
+    const taken = { __proto__: null, bytes: body.bytes, stream: body.stream, used: false, forget: undefined };
     if (body.stream !== undefined) {
       taken.bytes = undefined;
       taken.stream = lib.transformOf(body.stream).readable;

@@ -1,7 +1,7 @@
 // Response (Fetch, 5.5).
 (function (lib) {
   const {
-    define, expose, illegal, isObject, need, dictionary, byteString, extractBody, isUnusable, cloneBody, bodyMixin, newHeaders, headerSlots, findHeader,
+    define, expose, illegal, isObject, need, dictionary, byteString, extractBody, isUnusable, cloneBody, bodyMixin, newHeaders, copyHeaders, headerSlots, findHeader,
     putHeader, native, usv, jsonText, charCodeAt, RangeError, TypeError,
   } = lib;
 
@@ -73,7 +73,7 @@
     clone() {
       const state = slots(this);
       if (isUnusable(state.body)) throw new TypeError("Cannot clone a response whose body is used or locked.");
-      const headers = newHeaders(state.headers);
+      const headers = copyHeaders(state.headers);
       headerSlots(headers).immutable = headerSlots(state.headers).immutable;
       return newResponse({ ...state, headers, body: cloneBody(state.body) });
     }

@@ -52,7 +52,7 @@ fn read_data_url(href: &str) -> Option<(String, Vec<u8>)> {
     let mut body = percent_decode(body.as_bytes());
     let Some(kind) = strip_base64(mime) else { return Some((mime.to_owned(), body)) };
     body.retain(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0C));
-    Some((kind.to_owned(), FORGIVING.decode(&body).ok()?))
+    Some((kind.to_owned(), forgiving_base64(&body)?))
 }
 
 /// What stands before `; base64` at the end, spaces allowed between the two.
@@ -60,6 +60,16 @@ fn strip_base64(mime: &str) -> Option<&str> {
     let (at, tail) = (mime.len().checked_sub(6)?, mime.get(mime.len().checked_sub(6)?..)?);
     tail.eq_ignore_ascii_case("base64").then_some(())?;
     mime[..at].trim_end_matches(' ').strip_suffix(';')
+}
+
+/// The "forgiving-base64 decode" of Infra, after it took whitespace out: padding only where it fills up the last four.
+fn forgiving_base64(text: &[u8]) -> Option<Vec<u8>> {
+    let mut digits = text;
+    if text.len().is_multiple_of(4) {
+        digits = digits.strip_suffix(b"=").unwrap_or(digits);
+        digits = if digits.len() < text.len() { digits.strip_suffix(b"=").unwrap_or(digits) } else { digits };
+    }
+    FORGIVING.decode(digits).ok()
 }
 
 /// Infra's percent-decoding.
@@ -95,10 +105,10 @@ fn find_bytes<'js>(buffer: Value<'js>, offset: f64, length: f64, needle: String)
     })
 }
 
-/// The "forgiving-base64 decode" of Infra, after it took whitespace out.
+/// Digits without padding, whose last bits may be anything.
 const FORGIVING: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new()
-        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_decode_padding_mode(DecodePaddingMode::RequireNone)
         .with_decode_allow_trailing_bits(true),
 );
