@@ -137,11 +137,9 @@ impl Captured {
     }
 
     /// Gives an error of the engine's own another class.
-    pub(super) fn set_error_kind(&self, cx: Cx, error: &Val, kind: &str) -> Js<()> {
+    pub(super) fn set_error_kind(&self, error: &Val, kind: &str) -> Js<()> {
         let Some(at) = ERROR_KINDS.iter().position(|known| *known == kind) else { return Ok(()) };
-        // SAFETY: two live objects.
-        let code = unsafe { qjs::JS_SetPrototype(cx.0, error.raw(), self.error_prototypes[at].raw()) };
-        if code < 0 { Err(Pending) } else { Ok(()) }
+        error.set_prototype(&self.error_prototypes[at])
     }
 
     /// The stack that an error has, undefined while it has none.
@@ -163,10 +161,9 @@ impl Captured {
     }
 
     /// Makes a native function look like an async one.
-    pub(super) fn as_async(&self, cx: Cx, function: Val) -> Js<Val> {
-        // SAFETY: two live objects.
-        let code = unsafe { qjs::JS_SetPrototype(cx.0, function.raw(), self.async_function.raw()) };
-        if code < 0 { Err(Pending) } else { Ok(function) }
+    pub(super) fn as_async(&self, function: Val) -> Js<Val> {
+        function.set_prototype(&self.async_function)?;
+        Ok(function)
     }
 
     /// A string's first `units` UTF-16 units.

@@ -122,7 +122,7 @@ fn read_property(cx: Cx, target: &Val, property: &Val, index: i32) -> Js<Val> {
     }
     // As in the dialect, whose members are arrow functions of no name.
     let member = cx.function(call, c"", 0, index, &[property])?;
-    state().captured.as_async(cx, member)
+    state().captured.as_async(member)
 }
 
 /// A tool function of a namespace.

@@ -28,12 +28,7 @@ pub(super) fn install(cx: Cx) -> Js<()> {
                 function = Some(constructor);
             }
             // The other constructors inherit from `Function`.
-            // SAFETY: two live objects.
-            Some(function) => unsafe {
-                if qjs::JS_SetPrototype(cx.0, constructor.raw(), function.raw()) < 0 {
-                    return Err(Pending);
-                }
-            },
+            Some(function) => constructor.set_prototype(function)?,
         }
     }
     let eval = cx.plain_function(refuse, c"eval", 1, qjs::JSCFunctionEnum_JS_CFUNC_generic)?;

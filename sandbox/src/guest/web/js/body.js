@@ -11,7 +11,7 @@
   } = lib;
 
   const newBody = (bytes) => ({ __proto__: null, bytes, stream: undefined, used: false, forget: undefined });
-  const streamBody = (stream) => ({ __proto__: null, bytes: undefined, stream, used: false, forget: undefined });
+  const streamBody = (lib.streamBody = (stream) => ({ __proto__: null, bytes: undefined, stream, used: false, forget: undefined }));
   // `{body, type}` of what a program passes; the type is undefined when none goes with it.
   lib.extractBody = (value, keepalive = false) => {
     if (isObject(value)) {

@@ -1,7 +1,7 @@
 // Request (Fetch, 5.4).
 (function (lib) {
   const {
-    define, expose, illegal, isObject, need, dictionary, enumeration, usv, byteString, isToken, toUpperCase, extractBody, isUnusable, cloneBody,
+    define, expose, illegal, isObject, need, dictionary, enumeration, usv, byteString, isToken, toUpperCase, extractBody, bytesBody, streamBody, isUnusable, cloneBody,
     bodyMixin, requestHeaders, headerSlots, findHeader, admitHeader, native, dependentOn, list, append, TypeError,
   } = lib;
 
@@ -174,11 +174,7 @@
   };
   // The body moves to the new request; the old one is used from then on.
   const takeBody = (body) => {
-    const taken = { __proto__: null, bytes: body.bytes, stream: body.stream, used: false, forget: undefined };
-    if (body.stream !== undefined) {
-      taken.bytes = undefined;
-      taken.stream = lib.transformOf(body.stream).readable;
-    }
+    const taken = body.stream === undefined ? bytesBody(body.bytes) : streamBody(lib.transformOf(body.stream).readable);
     body.used = true;
     return taken;
   };
