@@ -174,12 +174,6 @@ impl Val {
         self.cx.own(unsafe { qjs::JS_GetPropertyInt64(self.cx.0, self.raw, index) })
     }
 
-    /// Makes this object inherit from another.
-    pub(super) fn set_prototype(&self, prototype: &Val) -> Js<()> {
-        // SAFETY: two live objects.
-        check(unsafe { qjs::JS_SetPrototype(self.cx.0, self.raw, prototype.raw) })
-    }
-
     /// Defines an own data property, replacing what is there. `flags` are the engine's.
     pub(super) fn define(&self, name: &CStr, value: Val, flags: u32) -> Js<()> {
         let flags = flags | qjs::JS_PROP_THROW;

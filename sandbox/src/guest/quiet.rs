@@ -1,4 +1,4 @@
-//! Reading objects without running anything of the program's: no getters, no proxies.
+//! Reading objects, and what they inherit from, without running anything of the program's: no getters, no proxies.
 
 use std::ffi::{CString, c_int};
 use std::mem::MaybeUninit;
@@ -42,6 +42,13 @@ impl Val {
         let cx = self.cx();
         // SAFETY: a live value; the reference is ours.
         cx.own(unsafe { qjs::JS_GetPrototype(cx.0, self.raw()) })
+    }
+
+    /// Makes this object inherit from another. A proxy would be asked.
+    pub(super) fn set_prototype(&self, prototype: &Val) -> Js<()> {
+        // SAFETY: two live objects.
+        let code = unsafe { qjs::JS_SetPrototype(self.cx().0, self.raw(), prototype.raw()) };
+        if code < 0 { Err(Pending) } else { Ok(()) }
     }
 
     /// Whether this is a string of just that text.
