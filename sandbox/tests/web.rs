@@ -9,6 +9,8 @@ mod buffers;
 mod check;
 #[path = "web/data.rs"]
 mod data;
+#[path = "web/data_urls.rs"]
+mod data_urls;
 #[path = "web/packing.rs"]
 mod packing;
 #[path = "web/page.rs"]
@@ -22,7 +24,7 @@ use check::{check_cases, compare_with_node};
 use data::check_data;
 use page::{Host, Page};
 // Where `buffers.rs`, `urls.rs` and `packing.rs` look for them, in a fuzz target too.
-use web::{address, codec, deflate, pattern};
+use web::{address, codec, data_url, deflate, pattern};
 
 macro_rules! tests {
     ($($name:ident: $check:ident($($argument:literal),*);)*) => {
@@ -88,6 +90,15 @@ fn no_text_breaks_addresses_or_patterns() {
     from_seeds(20_000, |seed| {
         let text = urls::generated(seed);
         let held = std::panic::catch_unwind(|| urls::hold(&text));
+        assert!(held.is_ok(), "seed {seed}: {text:?}");
+    });
+}
+
+#[test]
+fn no_text_breaks_data_urls() {
+    from_seeds(20_000, |seed| {
+        let text = data_urls::generated(seed);
+        let held = std::panic::catch_unwind(|| data_urls::hold(&text));
         assert!(held.is_ok(), "seed {seed}: {text:?}");
     });
 }

@@ -13,10 +13,11 @@ const SECONDS: u32 = 60;
 const SMOKE_SECONDS: u32 = 20;
 
 /// The drivers that feed generated input to the same functions: the arguments of `cargo test` for each.
-const SEEDED_TESTS: [&[&str]; 3] = [
+const SEEDED_TESTS: [&[&str]; 4] = [
     &["--package", "codemode-protocol", "--test", "fuzz"],
     &["--package", "codemode-adapter", "--lib", "normalize::tests::generated"],
     &["--package", "codemode-sandbox", "--test", "web", "no_text_breaks_addresses_or_patterns"],
+    &["--package", "codemode-sandbox", "--test", "web", "no_text_breaks_data_urls"],
 ];
 
 pub(crate) fn smoke(repository: &Repository) -> Result<()> {
@@ -82,7 +83,7 @@ fn all_targets(repository: &Repository) -> Result<Vec<String>> {
 }
 
 /// Cargo of the nightly toolchain: the one that runs us is fixed by the environment that rustup gave it.
-fn nightly(repository: &Repository) -> Command {
+pub(crate) fn nightly(repository: &Repository) -> Command {
     let mut command = Command::new("rustup");
     command.current_dir(repository.root()).args(["run", "nightly", "cargo"]);
     command

@@ -1,7 +1,8 @@
 //! The one place of automation: everything that is run on the repository, on a developer's machine or in CI.
 //!
 //! `cargo xtask test` is what CI runs. `full` adds what takes long, `tidy` holds the rules that no compiler knows,
-//! `bench` compares us with our peers, `fuzz` looks for inputs that nobody thought of.
+//! `bench` compares us with our peers, `fuzz` looks for inputs that nobody thought of, `sanitize`
+//! for memory that is used wrongly.
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a command line tool speaks on its standard streams
 
 mod bench;
@@ -11,6 +12,7 @@ mod haproxy;
 mod node;
 mod process;
 mod repository;
+mod sanitize;
 mod steps;
 mod suite;
 mod tidy;
@@ -44,6 +46,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["bench", options @ ..] => bench::run(&Repository::open()?, options),
         ["compat", options @ ..] => compat::run(&Repository::open()?, options),
         ["fuzz", options @ ..] => fuzz::run(&Repository::open()?, options),
+        ["sanitize", options @ ..] => sanitize::run(&Repository::open()?, options),
         ["test" | "full" | "tidy", option, ..] => bail!("`{}` takes no argument, but got `{option}`", arguments[0]),
         [unknown, ..] => bail!("there is no command `{unknown}`\n\n{HELP}"),
     }
@@ -61,4 +64,5 @@ cargo xtask COMMAND
          [--corpus API]   the catalogue through us and through releases of the dialect's own executor, what programs find in
                           their sandbox, and the corpora of its APIs
   fuzz [--seconds N] [TARGET...]
-                          cargo-fuzz where it can run, else the seeded drivers for longer";
+                          cargo-fuzz where it can run, else the seeded drivers for longer
+  sanitize                the engine and the natives under AddressSanitizer; needs a nightly toolchain";

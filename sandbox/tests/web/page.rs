@@ -34,7 +34,7 @@ impl Page {
 
     pub fn with(host: Host) -> Self {
         let runtime = Runtime::new().expect("a runtime");
-        runtime.set_max_stack_size(512 * 1024);
+        runtime.set_max_stack_size(stack_size());
         let context = Context::full(&runtime).expect("a context");
         context.with(|ctx| {
             let fetch = host.fetch.map(|source| ctx.eval::<Function<'_>, _>(source).expect("the test's fetch"));
@@ -79,6 +79,12 @@ impl Page {
         self.runtime.run_gc();
         self.runtime.memory_usage().malloc_size
     }
+}
+
+/// Bytes of stack that a program may use. Code that is instrumented needs several times more for the same depth, and
+/// `cargo xtask sanitize` lends it.
+fn stack_size() -> usize {
+    std::env::var("CODEMODE_TEST_STACK").map_or(512 * 1024, |bytes| bytes.parse().expect("a number of bytes"))
 }
 
 /// Loads Node's modules; there are no others.

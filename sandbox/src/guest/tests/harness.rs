@@ -69,7 +69,7 @@ pub(super) fn spec(code: &str) -> RunSpec {
         cpu_ms: 60_000,
         max_wall_ms: 120_000,
         memory_limit: 128 << 20,
-        stack_limit: 1 << 20,
+        stack_limit: stack_limit(),
         count_host_waits: false,
         drop_functions: false,
         retain: None,
@@ -116,6 +116,12 @@ pub(super) fn run(code: &str) -> Ran {
 /// Runs a specification with [`host`].
 pub(super) fn run_spec(spec: &RunSpec) -> Ran {
     run_in_fork(spec, host)
+}
+
+/// Bytes of stack that a program may use. Code that is instrumented needs several times more for the same depth, and
+/// `cargo xtask sanitize` lends it.
+fn stack_limit() -> u64 {
+    std::env::var("CODEMODE_TEST_STACK").map_or(1 << 20, |bytes| bytes.parse().unwrap())
 }
 
 /// Runs a specification in a forked child.

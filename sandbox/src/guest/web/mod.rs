@@ -19,6 +19,7 @@ macro_rules! scripts {
 pub(crate) mod address;
 pub(crate) mod codec;
 mod compiler;
+pub(crate) mod data_url;
 pub(crate) mod deflate;
 mod gcm;
 pub(crate) mod holes;

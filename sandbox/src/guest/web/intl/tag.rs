@@ -8,7 +8,7 @@ use super::data::Locale;
 pub(super) fn canonical(text: &str) -> Option<String> {
     let mut tag = parsed(text)?;
     canonicalize(&mut tag);
-    Some(tag.to_string())
+    written(&tag)
 }
 
 fn canonicalize(tag: &mut Tag) {
@@ -32,6 +32,11 @@ fn parsed(text: &str) -> Option<Tag> {
     // Private use alone is a tag of BCP 47, but of no Unicode locale.
     let alone = text.len() > 1 && text.as_bytes()[0].eq_ignore_ascii_case(&b'x') && text.as_bytes()[1] == b'-';
     (!alone).then_some(tag)
+}
+
+/// A tag as text, unless it became one that could not be read again.
+fn written(tag: &Tag) -> Option<String> {
+    Some(tag.to_string()).filter(|text| text.len() <= LONGEST)
 }
 
 /// Parts of a canonical tag: language, script, region, variants, the tag without extensions, then a key and a value for
@@ -62,7 +67,7 @@ pub(super) fn with_keywords(text: &str, keywords: &[String]) -> Option<String> {
         tag.extensions.unicode.keywords.set(pair[0].parse().ok()?, value.parse().ok()?);
     }
     canonicalize(&mut tag);
-    Some(tag.to_string())
+    written(&tag)
 }
 
 /// The tag with another language, script and region; an empty one stays as it is.
@@ -78,7 +83,7 @@ pub(super) fn with_parts(text: &str, language: &str, script: &str, region: &str)
         tag.id.region = Some(region.parse().ok()?);
     }
     canonicalize(&mut tag);
-    Some(tag.to_string())
+    written(&tag)
 }
 
 /// "Add Likely Subtags" or "Remove Likely Subtags".
@@ -94,7 +99,7 @@ pub(super) fn likely(text: &str, more: bool) -> Option<String> {
     } else {
         expander.minimize(&mut tag.id)
     };
-    Some(tag.to_string())
+    written(&tag)
 }
 
 /// The region that a tag means.

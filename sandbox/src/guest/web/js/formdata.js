@@ -28,10 +28,12 @@
         data.#entries = kept;
       };
     }
+    // The entries are asked for behind every conversion: what a program converts may replace them.
     append(name, value, filename = undefined) {
-      const entries = slots(this);
+      slots(this);
       need(arguments.length, 2, "append' on 'FormData");
-      append(entries, entryOf(name, value, filename, arguments.length));
+      const entry = entryOf(name, value, filename, arguments.length);
+      append(slots(this), entry);
     }
     delete(name) {
       slots(this);
@@ -40,31 +42,35 @@
       lib.filterForm(this, (entry) => entry.key !== key);
     }
     get(name) {
-      const entries = slots(this);
+      slots(this);
       need(arguments.length, 1, "get' on 'FormData");
       const key = usv(name);
+      const entries = slots(this);
       for (let i = 0; i < entries.length; i++) if (entries[i].key === key) return entries[i].value;
       return null;
     }
     getAll(name) {
-      const entries = slots(this);
+      slots(this);
       need(arguments.length, 1, "getAll' on 'FormData");
       const key = usv(name);
+      const entries = slots(this);
       const found = list();
       for (let i = 0; i < entries.length; i++) if (entries[i].key === key) append(found, entries[i].value);
       return arrayOf(found);
     }
     has(name) {
-      const entries = slots(this);
+      slots(this);
       need(arguments.length, 1, "has' on 'FormData");
       const key = usv(name);
+      const entries = slots(this);
       for (let i = 0; i < entries.length; i++) if (entries[i].key === key) return true;
       return false;
     }
     set(name, value, filename = undefined) {
-      const entries = slots(this);
+      slots(this);
       need(arguments.length, 2, "set' on 'FormData");
       const entry = entryOf(name, value, filename, arguments.length);
+      const entries = slots(this);
       let first = -1;
       for (let i = 0; i < entries.length && first === -1; i++) if (entries[i].key === entry.key) first = i;
       if (first === -1) {

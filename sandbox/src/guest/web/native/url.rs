@@ -5,7 +5,7 @@ use rquickjs::{Ctx, Function, Object, Result, String as Text};
 use url::form_urlencoded;
 
 use super::super::address::Address;
-use super::super::{Web, address};
+use super::super::{Web, address, data_url};
 use super::bytes::with_text;
 
 pub(super) fn add<'js>(ctx: &Ctx<'js>, natives: &Object<'js>) -> Result<()> {
@@ -74,7 +74,7 @@ fn domain_to_unicode<'js>(ctx: Ctx<'js>, domain: Text<'js>) -> Result<String> {
 /// `formDecode(text) -> text`: a name or a value of application/x-www-form-urlencoded.
 fn form_decode<'js>(ctx: Ctx<'js>, text: Text<'js>) -> Result<String> {
     with_text(&ctx, text, COPIES, |text| {
-        String::from_utf8_lossy(&super::net::percent_decode(text.replace('+', " ").as_bytes())).into_owned()
+        String::from_utf8_lossy(&data_url::percent_decode(text.replace('+', " ").as_bytes())).into_owned()
     })
 }
 
