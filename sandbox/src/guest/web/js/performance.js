@@ -105,6 +105,16 @@
       let detail = null;
       if (isObject(startOrOptions)) {
         ({ detail = null, duration: length, end: to, start: from } = startOrOptions);
+        const isGiven = from !== undefined || to !== undefined || length !== undefined;
+        if (isGiven || detail !== null) {
+          if (endMark !== undefined) throw new TypeError("An end mark cannot be given beside options");
+          if (from === undefined && to === undefined) throw new TypeError("Options need a start or an end");
+          if (from !== undefined && to !== undefined && length !== undefined) {
+            throw new TypeError("A start, an end and a duration cannot be given together");
+          }
+        } else {
+          to = endMark;
+        }
       }
       const end = to === undefined ? (length !== undefined && from !== undefined ? moment(from) + +length : native.now()) : moment(to);
       const start = from !== undefined ? moment(from) : length !== undefined && to !== undefined ? end - +length : 0;
@@ -127,10 +137,12 @@
     }
     getEntriesByType(type) {
       check(this);
+      need(arguments.length, 1, "getEntriesByType' on 'Performance");
       return select(undefined, usv(type));
     }
     getEntriesByName(name, type = undefined) {
       check(this);
+      need(arguments.length, 1, "getEntriesByName' on 'Performance");
       return select(usv(name), type === undefined ? undefined : usv(type));
     }
     toJSON() {

@@ -73,20 +73,17 @@
 
   // Makes the members of a class look as Web IDL wants and remembers its brand: `isInstance` is `(o) => #slots in o`.
   lib.define = (constructor, isInstance = undefined, name = constructor.name) => {
-    enumerable(constructor.prototype);
-    enumerable(constructor);
+    enumerable(constructor.prototype, (name) => name === "constructor");
+    enumerable(constructor, (name) => name === "prototype" || name === "name" || name === "length");
     defineProperty(constructor.prototype, tagSymbol, { __proto__: null, value: name, configurable: true });
     if (isInstance !== undefined) append(lib.platform, { __proto__: null, name, isInstance, clone: undefined });
     return constructor;
   };
-  const enumerable = (holder) => {
+  const enumerable = (holder, isLanguages) => {
     const names = ownKeys(holder);
     for (let i = 0; i < names.length; i++) {
       const name = names[i];
-      if (typeof name === "symbol" || name === "constructor" || name === "prototype" || name === "name" || name === "length") {
-        continue;
-      }
-      defineProperty(holder, name, { __proto__: null, enumerable: true });
+      if (typeof name !== "symbol" && !isLanguages(name)) defineProperty(holder, name, { __proto__: null, enumerable: true });
     }
   };
   lib.constants = (constructor, values) => {
