@@ -223,16 +223,17 @@ impl Machine {
         self.serve(now);
     }
 
-    /// A child is there. One that was given up is taken all the same, if there is use for it.
+    /// A child is there. It is taken if there is use for it: a fork that was given up may be wanted all the same, and
+    /// the run that one was asked for may have left the line.
     pub(crate) fn forked(&mut self, child: ChildId, now: Duration) {
-        let asked = self.fork_answered(child, now);
-        if !asked && self.idle.len() >= self.wanted() {
-            self.actions.push_back(Action::Kill(child));
-            return;
-        }
+        self.fork_answered(child, now);
         self.counts.forks += 1;
         self.fork_failures = 0;
         self.dry_since = None;
+        if self.idle.len() >= self.wanted() {
+            self.actions.push_back(Action::Kill(child));
+            return;
+        }
         self.idle.push_back(child);
         self.serve(now);
     }
@@ -426,7 +427,7 @@ impl Machine {
         long && self.idle.is_empty() && self.wanted() > 0
     }
 
-    /// Whether `child` was asked for. The zygote answers in order, so that one before it without an answer has failed.
+    /// Whether `child` was asked for and not given up. The zygote answers in order, so that one before it without an answer has failed.
     fn fork_answered(&mut self, child: ChildId, now: Duration) -> bool {
         self.answered = now;
         let later = self.forking.split_off(&child);

@@ -247,6 +247,20 @@ fn a_fork_that_is_lost_counts_as_failed_and_is_asked_for_again() {
 }
 
 #[test]
+fn a_child_whose_run_has_left_the_line_is_not_kept_beyond_those_that_stand_ready() {
+    let mut machine = Machine::new(CAPACITY);
+    machine.zygote_up(ms(0));
+    machine.arrive(run(1), ms(1));
+    assert_eq!(machine.poll_action(), Some(Action::StartZygote));
+    let forks = [Action::Fork { first: ChildId(0), count: 2 }, Action::Fork { first: ChildId(2), count: 1 }];
+    assert_eq!(actions(&mut machine), forks);
+    machine.abandon(Ticket(1), ms(2));
+    (0..3).for_each(|child| machine.forked(ChildId(child), ms(3)));
+    assert_eq!(actions(&mut machine), [Action::Kill(ChildId(2))]);
+    assert_eq!(machine.census(ms(3)).idle, 2);
+}
+
+#[test]
 fn a_zygote_that_answers_nothing_is_killed_and_replaced() {
     let mut machine = supplied();
     machine.arrive(run(1), ms(1));
