@@ -2,7 +2,7 @@
 //
 // A body is `{bytes, stream, used}`: bytes that nobody changes, of which a stream is made only when a program asks for
 // it, or the slots of a stream. `used` says that bytes were consumed without a stream. `forget`, if there is one, is called
-// when nothing is left that an abort could take away.
+// when nothing is left that an abort could take away; `aborted` is `{reason}` when one took it.
 (function (lib) {
   const {
     defineProperty, isObject, usv, native, bytesOf, copyBytes, arrayBuffer, arrayOffset, arrayBytes, arraySet, settle, resolved, rejected, react, list,
@@ -10,8 +10,8 @@
     Uint8Array, TypeError, rethrow,
   } = lib;
 
-  const newBody = (bytes) => ({ __proto__: null, bytes, stream: undefined, used: false, forget: undefined });
-  const streamBody = (lib.streamBody = (stream) => ({ __proto__: null, bytes: undefined, stream, used: false, forget: undefined }));
+  const newBody = (bytes) => ({ __proto__: null, bytes, stream: undefined, used: false, forget: undefined, aborted: undefined });
+  const streamBody = (lib.streamBody = (stream) => ({ __proto__: null, bytes: undefined, stream, used: false, forget: undefined, aborted: undefined }));
   // `{body, type}` of what a program passes; the type is undefined when none goes with it.
   lib.extractBody = (value, keepalive = false) => {
     if (isObject(value)) {
@@ -64,13 +64,15 @@
     if (body.stream === undefined) return newBody(body.bytes);
     const { 0: first, 1: second } = readable.tee(body.stream, true);
     body.stream = first;
-    return streamBody(second);
+    return { ...streamBody(second), __proto__: null, aborted: body.aborted };
   };
   // What a program reads of the body from now on is this error, unless nothing is left to read.
   lib.abortBody = (body, reason) => {
     if (body.stream === undefined && (body.used || arrayBytes(body.bytes) === 0)) return;
     const stream = streamOf(body);
-    if (stream.state === "readable") readable.errorController(stream.controller, reason);
+    if (stream.state !== "readable") return;
+    body.aborted = { __proto__: null, reason };
+    readable.errorController(stream.controller, reason);
   };
 
   // A promise of `{bytes}`: all bytes as a Uint8Array that is not to be changed. The record inherits nothing: a promise
@@ -155,6 +157,8 @@
         return rejected(error);
       }
       if (lib.isUnusable(state.body)) return rejected(new TypeError("Body has already been used. It can only be used once. Use tee() first if you need to read it twice."));
+      // At once, and as often as it is asked for.
+      if (state.body !== null && state.body.aborted !== undefined) return rejected(state.body.aborted.reason);
       return react(readAll(state.body), ({ bytes }) => convert(bytes, state), rethrow);
     };
     const members = {

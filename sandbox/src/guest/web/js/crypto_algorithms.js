@@ -45,13 +45,19 @@
   const gcm = members(member("additionalData", "bytes", false), member("iv", "bytes", true), member("tagLength", "octet", false));
   const pbkdf2 = members(hash, member("iterations", "long", true), member("salt", "bytes", true));
   const hkdf = members(hash, member("info", "bytes", true), member("salt", "bytes", true));
+  // MD5 is not the standard's: there are digests by it, as in the reference, but no keys for it and none derived by it.
   const digests = { __proto__: null };
+  const ofKeys = { __proto__: null };
   const names = keysOf(hashes);
-  for (let i = 0; i < names.length; i++) digests[names[i]] = none;
+  for (let i = 0; i < names.length; i++) {
+    digests[names[i]] = none;
+    if (names[i] !== "MD5") ofKeys[names[i]] = none;
+  }
 
   const operations = {
     __proto__: null,
     digest: digests,
+    hash: ofKeys,
     sign: { __proto__: null, HMAC: none },
     encrypt: { __proto__: null, "AES-GCM": gcm },
     derive: { __proto__: null, PBKDF2: pbkdf2, HKDF: hkdf },
@@ -60,7 +66,7 @@
     length: { __proto__: null, HMAC: hmac, "AES-GCM": aesLength, PBKDF2: none, HKDF: none },
   };
   const purposes = {
-    __proto__: null, digest: "for digests", sign: "for signatures", encrypt: "for encryption", derive: "to derive bits",
+    __proto__: null, digest: "for digests", hash: "as the hash of a key", sign: "for signatures", encrypt: "for encryption", derive: "to derive bits",
     generate: "to generate keys", import: "to import keys", length: "as the algorithm of a derived key",
   };
   const bounds = { __proto__: null, octet: 255, short: 65535, long: 4294967295 };
@@ -106,7 +112,7 @@
       const { name: key, kind } = wanted[i];
       if (result[key] === undefined) continue;
       if (kind === "bytes") result[key] = copyBytes(bytesOf(result[key]));
-      else if (kind === "hash") result[key] = normalize("digest", result[key]).name;
+      else if (kind === "hash") result[key] = normalize("hash", result[key]).name;
     }
     return result;
   });

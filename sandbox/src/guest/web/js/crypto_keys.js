@@ -92,10 +92,10 @@
     if ((name === "PBKDF2" || name === "HKDF") && format !== "raw") {
       fail("NotSupportedError", "A key of " + name + ' can only be imported as "raw".');
     }
+    checkUsages(name, usages);
     if (format !== "raw" && format !== "jwk") {
       fail("NotSupportedError", "A key of " + name + ' cannot be imported as "' + format + '"; there are "raw" and "jwk".');
     }
-    checkUsages(name, usages);
     const key = { __proto__: null, name, hash, length: undefined, extractable, usages: undefined, bytes: undefined };
     switch (name) {
       case "HMAC":
@@ -184,9 +184,7 @@
   };
   const jwkOf = ({ name, hash, length, extractable, usages, bytes }) => {
     const alg = name === "HMAC" ? cryptoHashes[hash].jwk : aesName(length);
-    const jwk = { __proto__: null, alg, ext: extractable, k: native.base64Url(bytes), key_ops: usages, kty: "oct" };
-    if (alg === undefined) delete jwk.alg;
-    return jwk;
+    return { __proto__: null, alg, ext: extractable, k: native.base64Url(bytes), key_ops: usages, kty: "oct" };
   };
 
   const checkExport = (format, key) => {

@@ -110,12 +110,11 @@
     const open = init[iteratorSymbol];
     if (open !== undefined && open !== null) {
       if (typeof open !== "function") throw new TypeError("The query parameters are not iterable.");
-      const pairs = iterate(apply(open, init, []), (pair) => {
-        const both = sequence(pair, usv, "A query parameter");
-        if (both.length !== 2) throw new TypeError("Each query parameter must be a name and a value.");
-        return both;
-      }, "The query parameters");
-      for (let i = 0; i < pairs.length; i++) add(state, pairs[i][0], pairs[i][1]);
+      const pairs = iterate(apply(open, init, []), (pair) => sequence(pair, usv, "A query parameter"), "The query parameters");
+      for (let i = 0; i < pairs.length; i++) {
+        if (pairs[i].length !== 2) throw new TypeError("Each query parameter must be a name and a value.");
+        add(state, pairs[i][0], pairs[i][1]);
+      }
       return;
     }
     const keys = ownKeys(init);
