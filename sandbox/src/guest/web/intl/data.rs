@@ -1,5 +1,7 @@
 //! The tables of names and patterns by locale, as text inside the binary: reading them takes no memory of a program's.
 
+use std::sync::OnceLock;
+
 /// The tables of one locale, its own first and then those of its parents.
 #[derive(Clone)]
 pub(super) struct Locale {
@@ -61,18 +63,32 @@ pub(super) fn supplemental(key: &str) -> Option<&'static str> {
 /// The name of a locale's parent, and the locale's own table.
 fn heading(name: &str) -> Option<(&'static str, &'static str)> {
     let language = name.split('-').next()?;
-    let (_, file) = LANGUAGES.iter().find(|(known, _)| *known == language)?;
-    let mut rest = *file;
-    loop {
-        let (line, body) = rest.strip_prefix('@')?.split_once('\n')?;
+    let at = LANGUAGES.iter().position(|(known, _)| *known == language)?;
+    let headings = HEADINGS[at].get_or_init(|| headings(LANGUAGES[at].1));
+    headings.iter().find(|heading| heading.name == name).map(|heading| (heading.parent, heading.table))
+}
+
+/// Where the table of one locale is in the file of its language.
+struct Heading {
+    name: &'static str,
+    parent: &'static str,
+    table: &'static str,
+}
+
+/// Those of each language, from when one is asked for first.
+static HEADINGS: [OnceLock<Vec<Heading>>; LANGUAGES.len()] = [const { OnceLock::new() }; LANGUAGES.len()];
+
+fn headings(file: &'static str) -> Vec<Heading> {
+    let mut headings = Vec::new();
+    let mut rest = file;
+    while let Some((line, body)) = rest.strip_prefix('@').and_then(|rest| rest.split_once('\n')) {
         // A locale that is just like its parent has an empty table.
         let end = if body.starts_with('@') { 0 } else { body.find("\n@").map_or(body.len(), |at| at + 1) };
-        let (own, parent) = line.split_once(' ')?;
-        if own == name {
-            return Some((parent, &body[..end]));
-        }
+        let (name, parent) = line.split_once(' ').unwrap_or((line, ""));
+        headings.push(Heading { name, parent, table: &body[..end] });
         rest = &body[end..];
     }
+    headings
 }
 
 /// Halves sorted lines until the key's own is found.

@@ -42,6 +42,7 @@ pub(super) fn add<'js>(ctx: &Ctx<'js>, natives: &Object<'js>) -> Result<()> {
     intl.set("isRightToLeft", Function::new(ctx.clone(), |text: String| tag::is_right_to_left(&text))?)?;
     intl.set("text", Function::new(ctx.clone(), text)?)?;
     intl.set("supplemental", Function::new(ctx.clone(), |key: String| supplemental(&key))?)?;
+    intl.set("isUnit", Function::new(ctx.clone(), |name: String| number::is_unit(&name))?)?;
     intl.set("isSystem", Function::new(ctx.clone(), |name: String| number::is_system(&name))?)?;
     intl.set("zone", Function::new(ctx.clone(), |name: String| date::Zone::named(&name).map(|zone| zone.name))?)?;
     intl.set("preferredHour", Function::new(ctx.clone(), |tag: String| date::preferred_hour(&tag).to_string())?)?;
@@ -97,9 +98,9 @@ fn with_keywords(text: String, keywords: String) -> Option<String> {
     tag::with_keywords(&text, &keywords)
 }
 
-/// `withParts(tag, language, script, region) -> tag | undefined`; an empty part stays as it is.
-fn with_parts(text: String, language: String, script: String, region: String) -> Option<String> {
-    tag::with_parts(&text, &language, &script, &region)
+/// `withParts(tag, language, script, region, variants) -> tag | undefined`; an empty part stays as it is.
+fn with_parts(text: String, language: String, script: String, region: String, variants: String) -> Option<String> {
+    tag::with_parts(&text, &language, &script, &region, &variants)
 }
 
 /// `text(locale, key) -> string | undefined`, from the tables.

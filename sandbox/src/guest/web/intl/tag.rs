@@ -1,57 +1,96 @@
 //! Language tags: whether one is valid, its canonical form, its parts, and which locale of ours it means.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use icu::locale::extensions::transform::Key;
 use icu::locale::{LanguageIdentifier, Locale as Tag, LocaleCanonicalizer, LocaleExpander};
 
 use super::data::Locale;
 
-/// The canonical form of a tag, if it is a valid one (ECMA-402 "CanonicalizeUnicodeLocaleId").
-pub(super) fn canonical(text: &str) -> Option<String> {
-    let mut tag = parsed(text)?;
-    canonicalize(&mut tag);
-    written(&tag)
+/// A structurally valid tag. ICU4X's type has no room for languages of five to eight letters, of which none is registered:
+/// such a one stands beside it, and for it a code that means nothing.
+struct Parsed {
+    tag: Tag,
+    language: Option<String>,
 }
 
-fn canonicalize(tag: &mut Tag) {
-    LocaleCanonicalizer::new_extended().canonicalize(tag);
-    // Types that have a newer name, which the canonicalizer leaves as they are (UTS #35, "Canonicalizing Syntax").
-    let keywords = &mut tag.extensions.unicode.keywords;
-    let newer = keywords.iter().filter_map(|(key, value)| {
-        let value = value.to_string();
-        let (_, _, newer) = TYPES.iter().find(|(of, older, _)| *of == key.as_str() && *older == value)?;
-        Some((*key, newer.parse().ok()?))
-    });
-    for (key, value) in newer.collect::<Vec<_>>() {
-        keywords.set(key, value);
+impl Parsed {
+    /// A tag that ECMA-402 calls structurally valid.
+    fn of(text: &str) -> Option<Self> {
+        if text.len() > LONGEST || text.contains('_') || text.is_empty() {
+            return None;
+        }
+        // Private use alone is a tag of BCP 47, but of no Unicode locale.
+        let first = text.split('-').next().unwrap_or_default();
+        if first.eq_ignore_ascii_case("x") && text.len() > 1 {
+            return None;
+        }
+        if is_long_language(first) {
+            let tag = Tag::try_from_str(&format!("{STAND_IN}{}", &text[first.len()..])).ok()?;
+            return Some(Self { tag, language: Some(first.to_ascii_lowercase()) });
+        }
+        Some(Self { tag: Tag::try_from_str(text).ok()?, language: None })
+    }
+
+    /// Text that starts with the language's code, with the language itself.
+    fn written(&self, text: String) -> String {
+        match &self.language {
+            Some(language) => format!("{language}{}", text.strip_prefix(STAND_IN).unwrap_or(&text)),
+            None => text,
+        }
+    }
+
+    /// The tag as text, unless it became one that could not be read again.
+    fn text(&self) -> Option<String> {
+        Some(self.written(self.tag.to_string())).filter(|text| text.len() <= LONGEST)
+    }
+
+    fn canonicalize(&mut self) {
+        LocaleCanonicalizer::new_extended().canonicalize(&mut self.tag);
+        // Types that have a newer name, which the canonicalizer leaves as they are (UTS #35, "Canonicalizing Syntax").
+        let keywords = &mut self.tag.extensions.unicode.keywords;
+        let newer = keywords.iter().filter_map(|(key, value)| {
+            let value = value.to_string();
+            let (_, _, newer) = TYPES.iter().find(|(of, older, _)| *of == key.as_str() && *older == value)?;
+            Some((*key, newer.parse().ok()?))
+        });
+        for (key, value) in newer.collect::<Vec<_>>() {
+            keywords.set(key, value);
+        }
+        let fields = &mut self.tag.extensions.transform.fields;
+        if let (Ok(key), Ok(newer)) = ("m0".parse::<Key>(), "prprname".parse())
+            && fields.get(&key).is_some_and(|value| value.to_string() == "names")
+        {
+            fields.set(key, newer);
+        }
     }
 }
 
-/// A tag that ECMA-402 calls structurally valid.
-fn parsed(text: &str) -> Option<Tag> {
-    let separated = text.len() <= LONGEST && !text.contains('_') && !text.is_empty();
-    let tag = separated.then(|| Tag::try_from_str(text).ok())??;
-    // Private use alone is a tag of BCP 47, but of no Unicode locale.
-    let alone = text.len() > 1 && text.as_bytes()[0].eq_ignore_ascii_case(&b'x') && text.as_bytes()[1] == b'-';
-    (!alone).then_some(tag)
+fn is_long_language(subtag: &str) -> bool {
+    (5..=8).contains(&subtag.len()) && subtag.bytes().all(|byte| byte.is_ascii_alphabetic())
 }
 
-/// A tag as text, unless it became one that could not be read again.
-fn written(tag: &Tag) -> Option<String> {
-    Some(tag.to_string()).filter(|text| text.len() <= LONGEST)
+/// The canonical form of a tag, if it is a valid one (ECMA-402 "CanonicalizeUnicodeLocaleId").
+pub(super) fn canonical(text: &str) -> Option<String> {
+    let mut parsed = Parsed::of(text)?;
+    parsed.canonicalize();
+    parsed.text()
 }
 
 /// Parts of a canonical tag: language, script, region, variants, the tag without extensions, then a key and a value for
 /// each keyword.
 pub(super) fn parts(text: &str) -> Vec<String> {
-    let Some(tag) = parsed(text) else { return Vec::new() };
-    let id = &tag.id;
+    let Some(parsed) = Parsed::of(text) else { return Vec::new() };
+    let id = &parsed.tag.id;
     let mut parts = vec![
-        id.language.to_string(),
+        parsed.written(id.language.to_string()),
         id.script.map(|script| script.to_string()).unwrap_or_default(),
         id.region.map(|region| region.to_string()).unwrap_or_default(),
         id.variants.iter().map(ToString::to_string).collect::<Vec<_>>().join("-"),
-        id.to_string(),
+        parsed.written(id.to_string()),
     ];
-    for (key, value) in tag.extensions.unicode.keywords.iter() {
+    for (key, value) in parsed.tag.extensions.unicode.keywords.iter() {
         parts.push(key.to_string());
         parts.push(value.to_string());
     }
@@ -61,45 +100,58 @@ pub(super) fn parts(text: &str) -> Vec<String> {
 /// The canonical tag with these keywords in its Unicode extension instead of those of the same keys; an empty value is
 /// `true`. `None` when a value is none of the type that keywords have.
 pub(super) fn with_keywords(text: &str, keywords: &[String]) -> Option<String> {
-    let mut tag = parsed(text)?;
+    let mut parsed = Parsed::of(text)?;
     for pair in keywords.chunks_exact(2) {
         let value = if pair[1].is_empty() { "true" } else { &pair[1] };
-        tag.extensions.unicode.keywords.set(pair[0].parse().ok()?, value.parse().ok()?);
+        parsed.tag.extensions.unicode.keywords.set(pair[0].parse().ok()?, value.parse().ok()?);
     }
-    canonicalize(&mut tag);
-    written(&tag)
+    parsed.canonicalize();
+    parsed.text()
 }
 
-/// The tag with another language, script and region; an empty one stays as it is.
-pub(super) fn with_parts(text: &str, language: &str, script: &str, region: &str) -> Option<String> {
-    let mut tag = parsed(text)?;
-    if !language.is_empty() {
-        tag.id.language = language.parse().ok()?;
+/// The tag with another language, script, region and variants; an empty one stays as it is.
+pub(super) fn with_parts(text: &str, language: &str, script: &str, region: &str, variants: &str) -> Option<String> {
+    let mut parsed = Parsed::of(text)?;
+    let id = &mut parsed.tag.id;
+    if is_long_language(language) {
+        parsed.language = Some(language.to_ascii_lowercase());
+        id.language = STAND_IN.parse().ok()?;
+    } else if !language.is_empty() {
+        parsed.language = None;
+        id.language = language.parse().ok()?;
     }
     if !script.is_empty() {
-        tag.id.script = Some(script.parse().ok()?);
+        id.script = Some(script.parse().ok()?);
     }
     if !region.is_empty() {
-        tag.id.region = Some(region.parse().ok()?);
+        id.region = Some(region.parse().ok()?);
     }
-    canonicalize(&mut tag);
-    written(&tag)
+    if !variants.is_empty() {
+        // Reads them in any order, and refuses one that stands there twice.
+        id.variants = format!("und-{variants}").parse::<LanguageIdentifier>().ok()?.variants;
+    }
+    parsed.canonicalize();
+    parsed.text()
 }
 
-/// "Add Likely Subtags" or "Remove Likely Subtags".
+/// "Add Likely Subtags" or "Remove Likely Subtags"; a tag that would become too long stays as it is.
 pub(super) fn likely(text: &str, more: bool) -> Option<String> {
-    let mut tag = parsed(text)?;
+    let mut parsed = Parsed::of(text)?;
     let expander = LocaleExpander::new_extended();
-    if tag.id == LanguageIdentifier::UNKNOWN {
-        // Nothing is known: the most likely language of all.
-        tag.id = icu::locale::langid!("en-Latn-US");
+    let id = &mut parsed.tag.id;
+    // What is removed is what would be added to the rest.
+    expander.maximize(id);
+    if id.language.is_unknown() {
+        // Nothing that is known: the most likely language of all.
+        let most = icu::locale::langid!("en-Latn-US");
+        id.language = most.language;
+        id.script = id.script.or(most.script);
+        id.region = id.region.or(most.region);
     }
-    if more {
-        expander.maximize(&mut tag.id)
-    } else {
-        expander.minimize(&mut tag.id)
-    };
-    written(&tag)
+    if !more {
+        expander.minimize(id);
+    }
+    parsed.text().or_else(|| Some(text.to_owned()))
 }
 
 /// The region that a tag means.
@@ -114,14 +166,14 @@ pub(super) fn is_right_to_left(text: &str) -> bool {
 }
 
 fn maximal(text: &str) -> Option<LanguageIdentifier> {
-    let mut tag = parsed(text)?;
-    LocaleExpander::new_extended().maximize(&mut tag.id);
-    Some(tag.id)
+    let mut id = Parsed::of(text)?.tag.id;
+    LocaleExpander::new_extended().maximize(&mut id);
+    Some(id)
 }
 
 /// The longest beginning of a canonical tag that is a locale of ours (ECMA-402 "BestAvailableLocale").
 pub(super) fn best(text: &str) -> Option<String> {
-    let id = parsed(text)?.id.to_string();
+    let id = Parsed::of(text)?.tag.id.to_string();
     let mut candidate = id.as_str();
     loop {
         if available(candidate).is_some() {
@@ -133,6 +185,28 @@ pub(super) fn best(text: &str) -> Option<String> {
 
 /// The tables of a locale. Those of a language are also those of its most likely region and script: `de-DE` is `de`.
 pub(super) fn available(text: &str) -> Option<Locale> {
+    // Each formatter asks for its locale several times, and programs make many of the same.
+    AVAILABLE.with_borrow_mut(|known| {
+        if let Some(locale) = known.get(text) {
+            return locale.clone();
+        }
+        let locale = looked_up(text);
+        if known.len() >= MOST_KNOWN {
+            known.clear();
+        }
+        known.insert(text.to_owned(), locale.clone());
+        locale
+    })
+}
+
+thread_local! {
+    static AVAILABLE: RefCell<HashMap<String, Option<Locale>>> = RefCell::default();
+}
+
+/// How many answers are kept.
+const MOST_KNOWN: usize = 64;
+
+fn looked_up(text: &str) -> Option<Locale> {
     if let Some(locale) = Locale::find(text) {
         return Some(locale);
     }
@@ -157,6 +231,9 @@ pub(super) fn available(text: &str) -> Option<Locale> {
 
 /// Longer tags are refused: reading one takes time that grows with the square of its length.
 const LONGEST: usize = 2048;
+
+/// For private use, so that no table knows it.
+const STAND_IN: &str = "qtx";
 
 const RIGHT_TO_LEFT: &[&str] =
     &["Arab", "Hebr", "Thaa", "Syrc", "Nkoo", "Adlm", "Mand", "Mend", "Rohg", "Samr", "Yezi"];

@@ -11,7 +11,10 @@ const json = (path) => JSON.parse(readFileSync(`${packages}/${path}`, "utf8"));
 const LANGUAGES = "ar cs da de el en es fi fr he hi hu id it ja ko nb nl no pl pt ro ru sv tr uk vi zh".split(" ");
 const UNITS = Intl.supportedValuesOf("unit");
 const CURRENT = Intl.supportedValuesOf("currency");
-const NAMED = new Set([...CURRENT, "XX" + "X"]);
+// What is no currency has a name too.
+const NAMED = [...CURRENT, "XX" + "X"].sort();
+// Zones of no place, which ICU does not list.
+const PLACELESS = ["UTC", ...Array.from({ length: 12 }, (_, hours) => `Etc/GMT+${hours + 1}`), ...Array.from({ length: 14 }, (_, hours) => `Etc/GMT-${hours + 1}`)];
 
 const supplemental = (name) => json(`cldr-core/supplemental/${name}.json`).supplemental;
 const parents = supplemental("parentLocales").parentLocales.parentLocale;
@@ -85,7 +88,7 @@ function table(name) {
 
   const { currencies } = json(`cldr-numbers-full/main/${name}/currencies.json`).main[name].numbers;
   for (const [code, currency] of Object.entries(currencies)) {
-    if (!NAMED.has(code)) continue;
+    if (!NAMED.includes(code)) continue;
     if (currency.symbol !== code) put(`m.${code}.s`, currency.symbol);
     if ((currency["symbol-alt-narrow"] ?? currency.symbol) !== code) put(`m.${code}.n`, currency["symbol-alt-narrow"] ?? currency.symbol);
     put(`m.${code}.name`, currency.displayName);
@@ -215,7 +218,7 @@ for (const [system, language] of [["arab", "ar"], ["arabext", "fa"]]) {
   const symbols = json(`cldr-numbers-full/main/${language}/numbers.json`).main[language].numbers[`symbols-numberSystem-${system}`];
   for (const symbol of ["decimal", "group", "percentSign", "plusSign", "minusSign", "approximatelySign", "exponential", "infinity"]) shared.set(`n.${system}.${symbol}`, symbols[symbol]);
 }
-shared.set("currencies", [...CURRENT].join(" "));
+shared.set("currencies", NAMED.join(" "));
 for (const [region, { _preferred, _allowed }] of Object.entries(supplemental("timeData").timeData)) shared.set(`hour.${region}`, `${_preferred} ${_allowed}`);
 const { firstDay, minDays, weekendStart, weekendEnd } = supplemental("weekData").weekData;
 for (const [key, values] of Object.entries({ first: firstDay, least: minDays, weekend: weekendStart, weekday: weekendEnd })) {
@@ -249,8 +252,7 @@ for (const [region, zones] of places) {
   if (zones.length === 1) shared.set(`place.${zones[0]}`, region);
   else if (primaryZones[region] !== undefined) shared.set(`place.${primaryZones[region]}`, region);
 }
-shared.set("zones", Intl.supportedValuesOf("timeZone").join(" "));
+shared.set("zones", [...Intl.supportedValuesOf("timeZone"), ...PLACELESS].sort().join(" "));
 shared.set("systems", Intl.supportedValuesOf("numberingSystem").join(" "));
 shared.set("units", UNITS.join(" "));
-shared.set("collations", Intl.supportedValuesOf("collation").join(" "));
 write("supplemental.txt", text(shared));

@@ -1,6 +1,9 @@
 //! The best pattern of a locale for the fields that a program wants (UTS #35, "availableFormats": ICU's
 //! DateTimePatternGenerator, whose choices programs see on other engines).
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use super::super::data::Locale;
 use super::skeleton::{
     self, DATE_MASK, FIELDS, FRACTION, HOUR, Item, MINUTE, MONTH, SECOND, Skeleton, WEEKDAY, YEAR, items, pattern_of,
@@ -12,7 +15,16 @@ pub(super) struct Generator {
     patterns: Vec<Known>,
     /// The hour letter that the region prefers.
     hour: char,
+    /// The sign in front of fractions of a second.
+    decimal: &'static str,
 }
+
+thread_local! {
+    static KEPT: RefCell<Vec<(String, Rc<Generator>)>> = RefCell::default();
+}
+
+/// How many generators are kept.
+const MOST_KEPT: usize = 4;
 
 /// How wide hours are written.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,8 +41,25 @@ struct Known {
 }
 
 impl Generator {
-    pub(super) fn new(locale: &Locale, hour: char) -> Self {
-        let mut generator = Self { locale: locale.clone(), patterns: Vec::new(), hour };
+    /// The generator of a locale by its tag. A few are kept: making one takes longer than all else of a format.
+    pub(super) fn of(tag: &str, locale: &Locale, hour: char, decimal: &'static str) -> Rc<Self> {
+        KEPT.with_borrow_mut(|kept| {
+            let same =
+                kept.iter().find(|(of, generator)| of == tag && generator.hour == hour && generator.decimal == decimal);
+            if let Some((_, generator)) = same {
+                return Rc::clone(generator);
+            }
+            let generator = Rc::new(Self::new(locale, hour, decimal));
+            if kept.len() >= MOST_KEPT {
+                kept.remove(0);
+            }
+            kept.push((tag.to_owned(), Rc::clone(&generator)));
+            generator
+        })
+    }
+
+    fn new(locale: &Locale, hour: char, decimal: &'static str) -> Self {
+        let mut generator = Self { locale: locale.clone(), patterns: Vec::new(), hour, decimal };
         for item in ["G", "y", "M", "E", "d", "a", "B", "H", "m", "s", "S", "v"] {
             generator.add(item, None);
         }
@@ -106,18 +135,20 @@ impl Generator {
         }
         let part = |mask| {
             let (known, missing, _) = self.nearest(wanted, mask);
-            (self.adjusted(&known.pattern, known.said.then_some(&known.skeleton), wanted, hours, false), missing)
+            let said = known.said.then_some(&known.skeleton);
+            (self.adjusted(&known.pattern, said, wanted, hours, false), missing, said)
         };
-        let (mut pattern, mut missing) = part(mask);
+        let (mut pattern, mut missing, mut said) = part(mask);
         let fraction = 1 << FRACTION;
         let seconds = 1 << SECOND | fraction;
         while missing != 0 {
             if missing & seconds == fraction && mask & seconds == seconds {
-                pattern = self.adjusted(&pattern, None, wanted, hours, true);
+                pattern = self.adjusted(&pattern, said, wanted, hours, true);
                 missing &= !fraction;
                 continue;
             }
-            let (next, left) = part(missing);
+            let (next, left, next_said) = part(missing);
+            said = next_said;
             let found = missing & !left;
             if found == 0 {
                 break;
@@ -152,7 +183,7 @@ impl Generator {
             };
             if fractions && field == SECOND {
                 adjusted.push(Item::Field(letter, length));
-                adjusted.push(Item::Text(super::decimal_mark(&self.locale).to_owned()));
+                adjusted.push(Item::Text(self.decimal.to_owned()));
                 adjusted.push(Item::Field('S', wanted.original[FRACTION].1));
                 continue;
             }

@@ -6,6 +6,8 @@ mod interval;
 mod skeleton;
 mod zone;
 
+use std::rc::Rc;
+
 use super::data::{Locale, supplemental};
 use super::number::Symbols;
 use super::parts::{LITERAL, Parts};
@@ -39,7 +41,7 @@ pub(super) enum Fields {
 pub(super) struct DateFormat {
     options: Options,
     symbols: Symbols,
-    generator: Generator,
+    generator: Rc<Generator>,
     pattern: String,
     items: Vec<Item>,
 }
@@ -47,7 +49,7 @@ pub(super) struct DateFormat {
 impl DateFormat {
     pub(super) fn new(options: Options) -> Self {
         let symbols = Symbols::of(&options.locale, &options.system).with_digits(&options.system);
-        let generator = Generator::new(&options.locale, preferred_hour(&options.tag));
+        let generator = Generator::of(&options.tag, &options.locale, preferred_hour(&options.tag), symbols.decimal);
         let pattern = match &options.fields {
             Fields::Skeleton(skeleton) => with_hour(&generator.best(skeleton, Hours::AsWanted), options.hour),
             Fields::Styles { date, time } => styled(&options, &generator, date.as_deref(), time.as_deref()),
@@ -214,11 +216,6 @@ fn with_hour(pattern: &str, hour: Option<char>) -> String {
         }
     }
     pattern_of(&items)
-}
-
-/// The sign in front of fractions of a second.
-fn decimal_mark(locale: &Locale) -> &'static str {
-    Symbols::of(locale, locale.text("n.system")).decimal
 }
 
 /// In the order of the tables.

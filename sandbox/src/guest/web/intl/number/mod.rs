@@ -11,7 +11,7 @@ use super::decimal::{Decimal, Kind};
 use super::parts::{LITERAL, Parts, Piece, placed};
 use super::plural::Plurals;
 use pattern::{Pattern, Token};
-pub(super) use pattern::{Symbols, is_system};
+pub(super) use pattern::{Symbols, is_system, is_unit};
 pub(super) use precision::{Precision, Priority};
 
 /// What a number is a number of.
@@ -139,13 +139,12 @@ impl NumberFormat {
 
     /// The plural category of a number as it is written.
     pub(super) fn category(&self, value: &Decimal, plurals: &Plurals) -> &'static str {
-        let mut value = value.clone();
-        let least = self.options.precision.round(&mut value);
+        let (value, least, power) = self.rounded(value.clone());
         if value.kind != Kind::Finite {
             return "other";
         }
         let (whole, fraction) = value.written(self.options.precision.whole, least);
-        plurals.category(&whole, &fraction, 0)
+        plurals.category(&whole, &fraction, u8::try_from(power).unwrap_or(0))
     }
 
     /// `near`: the number is only near to what is shown.

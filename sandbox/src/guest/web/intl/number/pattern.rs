@@ -198,6 +198,11 @@ pub(in super::super) fn is_system(name: &str) -> bool {
     supplemental(&format!("digits.{name}")).is_some()
 }
 
+/// Whether this is one of the simple units that ECMA-402 sanctions.
+pub(in super::super) fn is_unit(name: &str) -> bool {
+    supplemental("units").unwrap_or_default().split(' ').any(|unit| unit == name)
+}
+
 fn digits(system: &str) -> [char; 10] {
     let mut digits = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9'];
     if let Some(own) = supplemental(&format!("digits.{system}")) {

@@ -156,6 +156,8 @@
   const HOUR_CYCLES = (shared.HOUR_CYCLES = ["h11", "h12", "h23", "h24"]);
   const COLLATIONS = ["emoji", "eor"];
   const OWN_COLLATIONS = { __proto__: null, de: ["phonebk"], es: ["trad"], fi: ["trad"], sv: ["trad"], zh: ["pinyin", "stroke", "zhuyin", "unihan"], ja: ["unihan"], ko: ["unihan", "searchjl"], ar: ["compat"], vi: ["trad"] };
+  // All of these together, in alphabetical order.
+  const COLLATION_NAMES = "compat emoji eor phonebk pinyin searchjl stroke trad unihan zhuyin";
   shared.ownCollations = (base) => OWN_COLLATIONS[split(base, "-")[0]] ?? [];
 
   // Options.
@@ -231,7 +233,7 @@
   const VALUES = {
     __proto__: null,
     calendar: () => "gregory",
-    collation: () => intl.supplemental("collations"),
+    collation: () => COLLATION_NAMES,
     currency: () => intl.supplemental("currencies"),
     numberingSystem: () => intl.supplemental("systems"),
     timeZone: () => intl.supplemental("zones"),

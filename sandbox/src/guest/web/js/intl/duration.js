@@ -65,7 +65,19 @@
       if (at >= HOURS) before = chosen.style;
     }
     const digits = numberOption(options, "fractionalDigits", 0, 9, undefined);
-    return { __proto__: null, locale, dataLocale, system, base, units, digits };
+    return { __proto__: null, locale, dataLocale, system, base, units, digits, numbers: { __proto__: null } };
+  };
+
+  // Whether days and what is smaller, all of one sign, are 2^53 seconds or more. Sums of doubles only say so far away from that.
+  const isTooLong = (values) => {
+    const sum = values[3] * 86400 + values[4] * 3600 + values[5] * 60 + values[6] + values[7] / 1e3 + values[8] / 1e6 + values[9] / 1e9;
+    const near = sum < 0 ? -sum : sum;
+    if (near < 9e15 || near > 9.1e15) return near > 9e15;
+    const { BigInt } = lib;
+    const seconds = BigInt(values[3]) * 86400n + BigInt(values[4]) * 3600n + BigInt(values[5]) * 60n + BigInt(values[6]);
+    const fraction = BigInt(values[7]) * 1000000n + BigInt(values[8]) * 1000n + BigInt(values[9]);
+    const total = seconds * 1000000000n + fraction;
+    return (total < 0n ? -total : total) >= 9007199254740992000000000n;
   };
 
   // ToDurationRecord: ten integers of one sign.
@@ -83,7 +95,6 @@
       values[SORTED[i]] = number + 0;
     }
     if (!some) throw new TypeError("Invalid duration");
-    let seconds = values[3] * 86400 + values[4] * 3600 + values[5] * 60 + values[6] + values[7] / 1e3 + values[8] / 1e6 + values[9] / 1e9;
     for (let at = 0; at < UNITS.length; at++) {
       const value = values[at];
       if (value === 0) continue;
@@ -92,7 +103,7 @@
       sign = own;
       if (at < 3 && !(value > -4294967296 && value < 4294967296)) throw new RangeError("Invalid duration");
     }
-    if (!(seconds > -9007199254740992 && seconds < 9007199254740992)) throw new RangeError("Invalid duration");
+    if (isTooLong(values)) throw new RangeError("Invalid duration");
     return { __proto__: null, values, sign };
   };
 
@@ -113,8 +124,14 @@
     return { __proto__: null, text: (negative ? "-" : "") + text, zero: total === 0n };
   };
   const number = (slots, value, options, name) => {
-    options.numberingSystem = slots.system;
-    const text = intl.number(openNumber(slots.dataLocale, options).native, value, undefined, true);
+    // What else the options say is the same for a unit each time.
+    const key = options.signDisplay === undefined ? name : name + " without a sign";
+    let format = slots.numbers[key];
+    if (format === undefined) {
+      options.numberingSystem = slots.system;
+      format = slots.numbers[key] = openNumber(slots.dataLocale, options).native;
+    }
+    const text = intl.number(format, value, undefined, true);
     return partsOf(text, 2, (part) => {
       native.put(part, "unit", name);
     });

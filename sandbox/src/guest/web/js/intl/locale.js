@@ -4,8 +4,8 @@
   const { intl } = native;
   const { slotsOf, constructorOf, coerced, option, booleanOption, canonical, shown, isLocale, HOUR_CYCLES, ownCollations } = lib.intl;
 
-  const KEYS = { __proto__: null, calendar: "ca", collation: "co", hourCycle: "hc", caseFirst: "kf", numberingSystem: "nu" };
-  const LANGUAGE = /^([a-z]{2,3}|[a-z]{5,8})$/i, SCRIPT = /^[a-z]{4}$/i, REGION = /^([a-z]{2}|[0-9]{3})$/i;
+  const KEYS = { __proto__: null, calendar: "ca", collation: "co", firstDayOfWeek: "fw", hourCycle: "hc", caseFirst: "kf", numberingSystem: "nu" };
+  const LANGUAGE = /^([a-z]{2,3}|[a-z]{5,8})$/i, SCRIPT = /^[a-z]{4}$/i, REGION = /^([a-z]{2}|[0-9]{3})$/i, VARIANTS = /^([a-z0-9]{5,8}|[0-9][a-z0-9]{3})(-([a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*$/i;
   const part = (options, name, shape) => {
     const value = option(options, name);
     if (value !== undefined && exec(shape, value) === null) throw new RangeError("Incorrect locale information provided");
@@ -25,19 +25,21 @@
     let locale = isLocale(tag) ? slotsOf(tag, "Locale", "constructor").locale : lib.toText(tag);
     const options = coerced(given);
     locale = canonical(locale);
-    const language = part(options, "language", LANGUAGE), script = part(options, "script", SCRIPT), region = part(options, "region", REGION);
-    if (language !== "" || script !== "" || region !== "") locale = made(intl.withParts(locale, language, script, region)).locale;
+    const language = part(options, "language", LANGUAGE), script = part(options, "script", SCRIPT), region = part(options, "region", REGION), variants = part(options, "variants", VARIANTS);
+    if (language !== "" || script !== "" || region !== "" || variants !== "") locale = made(intl.withParts(locale, language, script, region, variants)).locale;
     let keywords = "";
     const add = (key, value) => {
       if (value !== undefined) keywords += (keywords === "" ? "" : "\0") + key + "\0" + value;
     };
-    const type = (name) => {
-      const value = option(options, name);
+    const type = (name, named = bare) => {
+      let value = option(options, name);
+      if (value !== undefined) value = named[value] ?? value;
       if (value !== undefined && exec(lib.intl.TYPE, value) === null) throw new RangeError("Incorrect locale information provided");
       add(KEYS[name], value === undefined ? undefined : lib.toLowerCase(value));
     };
     type("calendar");
     type("collation");
+    type("firstDayOfWeek", NUMBERED);
     add("hc", option(options, "hourCycle", HOUR_CYCLES));
     add("kf", option(options, "caseFirst", ["upper", "lower", "false"]));
     const numeric = booleanOption(options, "numeric");
@@ -46,12 +48,14 @@
     return made(keywords === "" ? locale : intl.withKeywords(locale, keywords));
   };
 
+  const bare = { __proto__: null };
+  const DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+  const NUMBERED = { __proto__: null, 0: "sun", 1: "mon", 2: "tue", 3: "wed", 4: "thu", 5: "fri", 6: "sat", 7: "sun" };
   const { construct } = lib;
   const again = (tag) => construct(lib.intl.Locale, [tag]);
   const at = (locale, place) => split(intl.tagParts(locale), "\0")[place];
   const text = (value) => (value === "" ? undefined : value);
   const week = (region, kind) => intl.supplemental("week." + kind + "." + region) ?? intl.supplemental("week." + kind + ".001");
-  const DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
   const only = (value) => arrayOf(items(value));
   const items = (...values) => {
     const result = list();
@@ -80,6 +84,9 @@
     get collation() {
       return keyword(slotsOf(this, "Locale", "collation"), "co");
     }
+    get firstDayOfWeek() {
+      return keyword(slotsOf(this, "Locale", "firstDayOfWeek"), "fw");
+    }
     get hourCycle() {
       return keyword(slotsOf(this, "Locale", "hourCycle"), "hc");
     }
@@ -98,6 +105,9 @@
     }
     get region() {
       return text(at(slotsOf(this, "Locale", "region").locale, 2));
+    }
+    get variants() {
+      return text(at(slotsOf(this, "Locale", "variants").locale, 3));
     }
     getCalendars() {
       const slots = slotsOf(this, "Locale", "getCalendars");
@@ -135,14 +145,16 @@
       return { direction: intl.isRightToLeft(slotsOf(this, "Locale", "getTextInfo").locale) ? "rtl" : "ltr" };
     }
     getWeekInfo() {
-      const region = intl.region(slotsOf(this, "Locale", "getWeekInfo").locale);
+      const slots = slotsOf(this, "Locale", "getWeekInfo");
+      const region = intl.region(slots.locale);
       const day = (kind) => lib.indexOfList(DAYS, week(region, kind)) + 1;
+      const first = lib.indexOfList(DAYS, keyword(slots, "fw")) + 1 || day("first");
       const weekend = list();
       for (let at = day("weekend"), last = day("weekday"), steps = 0; steps < 7; steps++, at = (at % 7) + 1) {
         append(weekend, at);
         if (at === last) break;
       }
-      return { firstDay: day("first"), weekend: arrayOf(weekend), minimalDays: +week(region, "least") };
+      return { firstDay: first, weekend: arrayOf(weekend), minimalDays: +week(region, "least") };
     }
   }
   constructorOf("Locale", Locale, open, { length: 1, supported: false });

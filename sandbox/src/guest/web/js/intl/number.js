@@ -102,10 +102,9 @@
 
   const CURRENCY = /^[a-z]{3}$/i;
   const isUnit = (unit) => {
-    const units = split(intl.supplemental("units"), " ");
-    if (has(units, unit)) return true;
+    if (intl.isUnit(unit)) return true;
     const at = lib.indexOf(unit, "-per-");
-    return at > 0 && has(units, lib.slice(unit, 0, at)) && has(units, lib.slice(unit, at + 5));
+    return at > 0 && intl.isUnit(lib.slice(unit, 0, at)) && intl.isUnit(lib.slice(unit, at + 5));
   };
   const unitOptions = (record, options) => {
     record.style = option(options, "style", ["decimal", "percent", "currency", "unit"], "decimal");
@@ -129,6 +128,7 @@
       record.unitDisplay = unitDisplay;
     }
   };
+  const NOTATIONS = ["standard", "scientific", "engineering", "compact"];
   const grouping = (options, fallback) => {
     const value = options.useGrouping;
     if (value === undefined) return fallback;
@@ -146,7 +146,7 @@
     const nu = typeOption(options, "numberingSystem");
     const record = plain(resolve(requested, ["nu"], { __proto__: null, nu }));
     unitOptions(record, options);
-    const notation = (record.notation = option(options, "notation", ["standard", "scientific", "engineering", "compact"], "standard"));
+    const notation = (record.notation = option(options, "notation", NOTATIONS, "standard"));
     let least = 0, most = record.style === "percent" ? 0 : 3;
     if (record.style === "currency" && notation === "standard") {
       least = most = +(intl.supplemental("fraction." + record.currency) ?? 2);
@@ -214,7 +214,7 @@
     resolvedOptions() {
       const { record, native: plural } = slotsOf(this, "PluralRules", "resolvedOptions");
       return shown(joined(
-        ["locale", record.locale, "type", record.type],
+        ["locale", record.locale, "type", record.type, "notation", record.notation],
         digitEntries(record),
         ["pluralCategories", split(intl.pluralCategories(plural), " ")],
         roundingEntries(record),
@@ -226,8 +226,11 @@
     const options = coerced(given);
     option(options, "localeMatcher", ["lookup", "best fit"], "best fit");
     const type = option(options, "type", ["cardinal", "ordinal"], "cardinal");
+    const notation = option(options, "notation", NOTATIONS, "standard");
     const record = plain(resolve(requested, ["nu"], create()));
-    digitOptions(record, options, 0, 3, "standard");
+    digitOptions(record, options, 0, 3, notation);
+    record.notation = notation;
+    if (notation === "compact") record.compactDisplay = "short";
     record.type = type;
     record.locale = record.dataLocale;
     return { __proto__: null, record, native: intl.newPlural(record, type === "ordinal") };

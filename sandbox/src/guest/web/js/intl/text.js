@@ -1,6 +1,6 @@
 // Intl.RelativeTimeFormat, Intl.ListFormat, Intl.DisplayNames, Intl.Collator and Intl.Segmenter (ECMA-402).
 (function (lib) {
-  const { native, list, append, arrayOf, split, exec, slice, endsWith, toUpperCase, toLowerCase, isFinite, sequence, trunc, iteratorSymbol, tagSymbol, IteratorPrototype, setPrototypeOf, defineProperty, RangeError, TypeError } = lib;
+  const { native, list, append, arrayOf, split, exec, slice, endsWith, toUpperCase, toLowerCase, isFinite, isObject, apply, trunc, iteratorSymbol, tagSymbol, IteratorPrototype, setPrototypeOf, defineProperty, RangeError, TypeError } = lib;
   const { intl } = native;
   const { slotsOf, constructorOf, canonicalList, coerced, optionsObject, option, booleanOption, typeOption, resolve, partsOf, shown, plain, digitOptions, unnamed, has, canonical } = lib.intl;
   const MATCHERS = ["lookup", "best fit"];
@@ -86,14 +86,33 @@
   const before = (pattern) => slice(pattern, 0, lib.indexOf(pattern, "{0}"));
   const after = (pattern) => slice(pattern, lib.indexOf(pattern, "{1}") + 3);
   const between = (pattern) => slice(pattern, lib.indexOf(pattern, "{0}") + 3, lib.indexOf(pattern, "{1}"));
-  const strings = (value) => {
-    if (value === undefined) return list();
-    const check = (item) => {
-      if (typeof item !== "string") throw new TypeError("Iterable yielded a value which is not a string");
-      return item;
-    };
-    if (typeof value === "string") value = lib.Object(value);
-    return sequence(value, check, "The list");
+  // StringListFromIterable. An iterator is closed when it gives what is no string.
+  const strings = (iterable) => {
+    const items = list();
+    if (iterable === undefined) return items;
+    const open = iterable === null ? undefined : iterable[iteratorSymbol];
+    if (typeof open !== "function") throw new TypeError("The list is not iterable");
+    const iterator = apply(open, iterable, []);
+    if (!isObject(iterator)) throw new TypeError("The list is not iterable");
+    const { next } = iterator;
+    for (;;) {
+      const result = apply(next, iterator, []);
+      if (!isObject(result)) throw new TypeError("The list: the iterator's result is not an object");
+      if (result.done) return items;
+      const item = result.value;
+      if (typeof item !== "string") {
+        closed(iterator);
+        throw new TypeError("Iterable yielded a value which is not a string");
+      }
+      append(items, item);
+    }
+  };
+  // What closing throws is lost: the error that made it necessary is the one that is seen.
+  const closed = (iterator) => {
+    try {
+      const end = iterator.return;
+      if (end !== undefined && end !== null) apply(end, iterator, []);
+    } catch {}
   };
   class ListFormat {
     format(items) {
@@ -174,7 +193,7 @@
       let text = lib.toText(code), name;
       switch (type) {
         case "language":
-          if (exec(/^[a-z]{2,3}(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?(-([a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*$/i, text) === null) wrong();
+          if (exec(/^([a-z]{2,3}|[a-z]{5,8})(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?(-([a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*$/i, text) === null) wrong();
           text = canonical(text);
           name = languageName(slots, text);
           break;
