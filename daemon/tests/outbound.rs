@@ -173,6 +173,40 @@ async fn a_request_and_its_response_cross_as_they_are() {
 }
 
 #[tokio::test]
+async fn a_request_that_could_have_a_body_says_that_it_has_none() {
+    let server = MockServer::start().await;
+    let url = server.uri();
+    let client = client(&[&url]);
+    for (method, body) in [
+        ("POST", None),
+        ("PUT", None),
+        ("POST", Some(Vec::new())),
+        ("PATCH", Some(Vec::new())),
+        ("PATCH", None),
+        ("GET", None),
+    ] {
+        client.fetch(OutboundRequest { body, ..request(method, &url) }).await.unwrap();
+    }
+    let received = server.received_requests().await.unwrap();
+    let lengths: Vec<_> =
+        received.iter().map(|one| one.headers.get("content-length").map(|length| length.as_bytes())).collect();
+    assert_eq!(lengths, [Some(&b"0"[..]), Some(b"0"), Some(b"0"), Some(b"0"), None, None]);
+}
+
+#[tokio::test]
+async fn the_text_of_a_status_is_the_servers() {
+    for (answer, expected) in [
+        (&b"HTTP/1.1 200 It is fine\r\ncontent-length: 0\r\n\r\n"[..], (200, "It is fine")),
+        (b"HTTP/1.1 299 Odd\r\ncontent-length: 0\r\n\r\n", (299, "Odd")),
+        (b"HTTP/1.1 404 \r\ncontent-length: 0\r\n\r\n", (404, "")),
+        (b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n", (404, "Not Found")),
+    ] {
+        let response = Raw::saying(answer, false).await.got().await.unwrap();
+        assert_eq!((response.status, response.status_text.as_str()), expected);
+    }
+}
+
+#[tokio::test]
 async fn no_method_header_or_address_breaks_out_of_its_place() {
     let server = MockServer::start().await;
     let origin = server.uri();

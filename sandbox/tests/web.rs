@@ -223,6 +223,7 @@ const SERVER: &str = r#"
         if (path.startsWith("/redirect/")) return Promise.resolve(answer(Number(path.slice(10, 13)), [["location", "/end"]]));
         if (path === "/loop") return Promise.resolve(answer(302, [["location", "/loop"]]));
         if (path === "/away") return Promise.resolve(answer(307, [["location", "https://other/end"]]));
+        if (path === "/bytes") return Promise.resolve(answer(302, [["location", "/\u00e2\u0098\u0083%e2?\u00ff"]]));
         if (path === "/file") return Promise.resolve(answer(302, [["location", "file:///etc/passwd"]]));
         if (path === "/never") return new Promise((_, reject) => onAbort(() => { globalThis.stopped = true; }));
         if (path === "/fails") return Promise.reject(new TypeError("no route"));
@@ -259,6 +260,19 @@ fn requests_go_through_the_host_and_redirects_are_followed_by_us() {
         (
             "return fetch('https://h/file').catch((e) => e.message)",
             r#""The server redirected to file:, which is not followed.""#,
+        ),
+        ("return (await fetch('https://h/bytes')).url", r#""https://h/%E2%98%83%e2?%FF""#),
+        (
+            "const send = async (status, body) => (await fetch('https://h/redirect/' + status, {method: 'POST', body, duplex: 'half'})).json().then((v) => v[3], (e) => e); const stream = () => ReadableStream.from([new Uint8Array([1])]); return [await send(303, stream()), await send(301, stream()).catch((e) => e.name), await send(307, stream()).catch((e) => e.message)]",
+            r#"[null, "TypeError", "The server redirected, and a body that was a stream cannot be sent again; make the request of a text, bytes or a Blob."]"#,
+        ),
+        (
+            "const first = new Request('https://h/redirect/307', {method: 'POST', body: 'b'}); first.body; const copy = first.clone(), moved = new Request(first); return [(await (await fetch(copy)).json())[3], (await (await fetch(moved)).json())[3]]",
+            "[[98], [98]]",
+        ),
+        (
+            "return fetch('https://h/p', {cache: 'only-if-cached', mode: 'same-origin'}).catch((e) => e.message)",
+            r#""The request asks for a cached response, and there is no cache.""#,
         ),
         ("return fetch('https://h/fails').catch((e) => e.message)", r#""no route""#),
         ("const r = await fetch('https://h/204'); return [r.status, r.body, await r.text()]", r#"[204, null, ""]"#),

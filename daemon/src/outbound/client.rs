@@ -11,6 +11,7 @@ use std::{
 
 use codemode_protocol::{Outbound, OutboundRequest, OutboundResponse, text};
 use futures_util::future::{BoxFuture, FutureExt};
+use hyper::ext::ReasonPhrase;
 use reqwest::{
     Client, Method, Request, Response,
     dns::{Addrs, Name, Resolve, Resolving},
@@ -213,6 +214,11 @@ impl Shared {
             }
         }
         sent.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        // What sends the request says the length of a body that has bytes, and no other.
+        let expects_body = body.is_some() || method == Method::POST || method == Method::PUT;
+        if expects_body && body.as_ref().is_none_or(Vec::is_empty) {
+            sent.insert(header::CONTENT_LENGTH, HeaderValue::from_static("0"));
+        }
         let mut prepared = Request::new(method, target.url.clone());
         *prepared.headers_mut() = sent;
         if let Some(body) = body {
@@ -266,6 +272,8 @@ impl Shared {
             return Err(text::outbound_too_large("response body", name, size, self.body_bytes));
         }
         let status = response.status();
+        // Kept only where it is not the usual one.
+        let reason = response.extensions().get::<ReasonPhrase>().map(|reason| isomorphic(reason.as_bytes()));
         let fields = response.headers().iter();
         let headers = fields.map(|(name, value)| (name.as_str().to_owned(), isomorphic(value.as_bytes()))).collect();
         let mut body = Vec::new();
@@ -278,7 +286,7 @@ impl Shared {
             }
             body.extend_from_slice(&chunk);
         }
-        let status_text = status.canonical_reason().unwrap_or_default().to_owned();
+        let status_text = reason.unwrap_or_else(|| status.canonical_reason().unwrap_or_default().to_owned());
         Ok(OutboundResponse { status: status.as_u16(), status_text, headers, body })
     }
 }

@@ -1,8 +1,9 @@
 // Bodies of requests and responses (Fetch, 5.2 and 5.3).
 //
 // A body is `{bytes, stream, used}`: bytes that nobody changes, of which a stream is made only when a program asks for
-// it, or the slots of a stream. `used` says that bytes were consumed without a stream. `forget`, if there is one, is called
-// when nothing is left that an abort could take away; `aborted` is `{reason}` when one took it.
+// it, or the slots of a stream; with both, the stream is one of those bytes. `used` says that bytes were consumed without a
+// stream. `forget`, if there is one, is called when nothing is left that an abort could take away; `aborted` is `{reason}`
+// when one took it.
 (function (lib) {
   const {
     defineProperty, isObject, usv, native, bytesOf, copyBytes, arrayBuffer, arrayOffset, arrayBytes, arraySet, settle, resolved, rejected, react, list,
@@ -64,7 +65,7 @@
     if (body.stream === undefined) return newBody(body.bytes);
     const { 0: first, 1: second } = readable.tee(body.stream, true);
     body.stream = first;
-    return { ...streamBody(second), __proto__: null, aborted: body.aborted };
+    return { ...streamBody(second), __proto__: null, bytes: body.bytes, aborted: body.aborted };
   };
   // What a program reads of the body from now on is this error, unless nothing is left to read.
   lib.abortBody = (body, reason) => {

@@ -3,7 +3,7 @@
   const {
     expose, native, apply, settle, rejected, react, list, append, arrayOf, requestSlots, newResponse, newHeaders, headerSlots, findHeader,
     putHeader, removeHeader, freezeHeaders, isRedirect, readBody, bytesBody, onAbort, abortState, parseMime, mimeText, fetchHook, startsWith, rethrow,
-    readable, copyHeaders, abortBody, arrayBytes, fromCharCode, exec, split, replaceAll, TypeError,
+    readable, copyHeaders, abortBody, arrayBytes, fromCharCode, exec, split, replaceAll, charCodeAt, toUpperCase, numberText, TypeError,
   } = lib;
   const { Request, btoa } = lib.global;
   const MOST_REDIRECTS = 20;
@@ -48,10 +48,11 @@
     const { scheme } = request.address;
     if (scheme === "data") return resolveData(request);
     if (scheme !== "http" && scheme !== "https") return rejected(new TypeError("Fetch API cannot load: " + request.url));
+    if (request.cache === "only-if-cached") return rejected(new TypeError("The request asks for a cached response, and there is no cache."));
     if (typeof fetchHook !== "function") return rejected(new TypeError(native.networkOff));
     return react(request.body === null ? null : readBody(request.body), (read) => hop({
       __proto__: null, method: request.method, address: request.address, headers: copyHeaders(request.headers), bytes: read === null ? null : read.bytes, mode: request.redirect,
-      signal: request.signal, redirects: 0,
+      streamed: request.body !== null && request.body.bytes === undefined, signal: request.signal, redirects: 0,
     }), rethrow);
   };
   const resolveData = (request) => {
@@ -112,12 +113,25 @@
       return redirect(request, status, location);
     }, rethrow);
   };
+  // Bytes beyond ASCII are meant as they are, not as characters of Latin-1.
+  const escaped = (location) => {
+    if (exec(/[\x80-\xff]/, location) === null) return location;
+    let text = "";
+    for (let i = 0; i < location.length; i++) {
+      const code = charCodeAt(location, i);
+      text += code < 0x80 ? location[i] : "%" + toUpperCase(numberText(code, 16));
+    }
+    return text;
+  };
   const redirect = (request, status, location) => {
     const { address, headers } = request;
-    const next = native.address(location, address.href);
+    const next = native.address(escaped(location), address.href);
     if (next === undefined) throw new TypeError("The server redirected to an invalid address: " + location);
     if (next.scheme !== "http" && next.scheme !== "https") throw new TypeError("The server redirected to " + next.scheme + ":, which is not followed.");
     if (request.redirects >= MOST_REDIRECTS) throw new TypeError("The server redirected more than " + MOST_REDIRECTS + " times.");
+    if (status !== 303 && request.streamed) {
+      throw new TypeError("The server redirected, and a body that was a stream cannot be sent again; make the request of a text, bytes or a Blob.");
+    }
     const target = headerSlots(headers);
     const drops = ((status === 301 || status === 302) && request.method === "POST") || (status === 303 && request.method !== "GET" && request.method !== "HEAD");
     if (drops) {

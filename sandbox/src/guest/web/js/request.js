@@ -175,6 +175,7 @@
   // The body moves to the new request; the old one is used from then on.
   const takeBody = (body) => {
     const taken = body.stream === undefined ? bytesBody(body.bytes) : streamBody(lib.transformOf(body.stream).readable);
+    taken.bytes = body.bytes;
     body.used = true;
     return taken;
   };
