@@ -25,6 +25,7 @@ mod encoded;
 mod envelope;
 mod error;
 mod executor;
+pub mod fuzz;
 mod gauges;
 mod imports;
 mod json_value;

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use codemode_protocol::capnweb::fuzz;
+use codemode_protocol::{capnweb::fuzz, fuzz as programs};
 
 /// A small generator (splitmix64), so that a seed means the same everywhere.
 struct Random(u64);
@@ -23,6 +23,10 @@ impl Random {
 
     fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
         from[self.below(from.len() as u64) as usize]
+    }
+
+    fn text(&mut self, pieces: &[&str]) -> String {
+        (0..self.below(16)).map(|_| self.pick(pieces)).collect()
     }
 
     /// Mostly an id that exists, at times one that does not.
@@ -167,6 +171,80 @@ fn two_peers_settle_every_call_once_and_leave_nothing_behind() {
         let length = 20 + random.below(600);
         let ops: Vec<u8> = (0..length).map(|_| random.next() as u8).collect();
         fuzz::peers(&ops);
+    });
+}
+
+#[test]
+fn no_program_loses_anything_between_its_imports_and_its_body() {
+    for_each_seed(20_000, |mut random| {
+        let text = random.text(&[
+            "import",
+            "import ",
+            " ",
+            "\n",
+            ";",
+            "'a'",
+            "\"b\"",
+            "from",
+            " from ",
+            "{",
+            "}",
+            "a",
+            ", ",
+            "*",
+            " as ",
+            "with",
+            "type:",
+            "//c",
+            "/*",
+            "*/",
+            "\u{2028}",
+            "\u{feff}",
+            "é",
+            "'",
+            "\\",
+            "`",
+            "(",
+            ".meta",
+            "async () => 1",
+        ]);
+        programs::imports(text.as_bytes());
+    });
+}
+
+#[test]
+fn no_arguments_are_read_differently_by_who_only_looks_into_them() {
+    for_each_seed(20_000, |mut random| {
+        let text = random.text(&[
+            "{",
+            "}",
+            "[",
+            "]",
+            ",",
+            ":",
+            "\"result\"",
+            "\"error\"",
+            "\"a\"",
+            "\"\\u0061\"",
+            "\"\\ud800\"",
+            "1",
+            "-0.5e3",
+            "1e400",
+            "null",
+            "true",
+            " ",
+            "{\"result\":",
+            "[[",
+            "]]",
+            "}}",
+            "\"",
+            "\\",
+            "\u{c}",
+            "{\"__codemode_binary_v1__\":\"Uint8Array\",\"data\":\"AQI=\"}",
+            "\"__codemode_binary_v1__\":",
+            "é",
+        ]);
+        programs::arguments(text.as_bytes());
     });
 }
 

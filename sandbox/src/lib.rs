@@ -43,6 +43,9 @@ mod frame;
 mod guest;
 mod memory;
 mod pool;
+#[cfg(test)]
+#[path = "../tests/web/seeded.rs"]
+mod seeded;
 mod sys;
 mod zygote;
 

@@ -1,8 +1,6 @@
 //! The Web surface against the standards, against Node, and under attack. Data and its formats: folder `web`.
 #![allow(missing_docs, unreachable_pub, dead_code, clippy::print_stdout, clippy::print_stderr)]
 
-use std::time::{Duration, Instant};
-
 #[path = "web/buffers.rs"]
 mod buffers;
 #[path = "web/check.rs"]
@@ -11,10 +9,16 @@ mod check;
 mod data;
 #[path = "web/data_urls.rs"]
 mod data_urls;
+#[path = "web/decoders.rs"]
+mod decoders;
+#[path = "web/keys.rs"]
+mod keys;
 #[path = "web/packing.rs"]
 mod packing;
 #[path = "web/page.rs"]
 mod page;
+#[path = "web/seeded.rs"]
+mod seeded;
 #[path = "web/urls.rs"]
 mod urls;
 #[path = "../src/guest/web/mod.rs"]
@@ -23,8 +27,9 @@ mod web;
 use check::{check_cases, compare_with_node};
 use data::check_data;
 use page::{Host, Page};
-// Where `buffers.rs`, `urls.rs` and `packing.rs` look for them, in a fuzz target too.
-use web::{address, codec, data_url, deflate, pattern};
+use seeded::from_seeds;
+// Where the files that say what must hold look for them, in a fuzz target too.
+use web::{address, base64url, codec, data_url, decoder, deflate, form, gcm, pattern, wtf8};
 
 macro_rules! tests {
     ($($name:ident: $check:ident($($argument:literal),*);)*) => {
@@ -78,29 +83,32 @@ tests! {
 
 #[test]
 fn no_bytes_break_what_buffers_are_made_of() {
-    from_seeds(20_000, |seed| {
-        let data = buffers::generated(seed);
-        let held = std::panic::catch_unwind(|| buffers::hold(&data));
-        assert!(held.is_ok(), "seed {seed}: {data:?}");
-    });
+    from_seeds(20_000, buffers::generated, |data| buffers::hold(data));
 }
 
 #[test]
 fn no_text_breaks_addresses_or_patterns() {
-    from_seeds(20_000, |seed| {
-        let text = urls::generated(seed);
-        let held = std::panic::catch_unwind(|| urls::hold(&text));
-        assert!(held.is_ok(), "seed {seed}: {text:?}");
-    });
+    from_seeds(20_000, urls::generated, |text| urls::hold(text));
 }
 
 #[test]
 fn no_text_breaks_data_urls() {
-    from_seeds(20_000, |seed| {
-        let text = data_urls::generated(seed);
-        let held = std::panic::catch_unwind(|| data_urls::hold(&text));
-        assert!(held.is_ok(), "seed {seed}: {text:?}");
-    });
+    from_seeds(20_000, data_urls::generated, |text| data_urls::hold(text));
+}
+
+#[test]
+fn no_bytes_break_decompression() {
+    from_seeds(300, packing::generated, |data| packing::hold(data));
+}
+
+#[test]
+fn no_bytes_break_text_decoders() {
+    from_seeds(20_000, decoders::generated, |data| decoders::hold(data));
+}
+
+#[test]
+fn no_bytes_break_the_reading_of_keys() {
+    from_seeds(2000, keys::generated, |data| keys::hold(data));
 }
 
 /// The engine calls `String.prototype.concat` for such a template, which is the program's to replace.
@@ -123,24 +131,6 @@ fn no_script_of_ours_has_a_template_with_a_substitution() {
         }
     }
     assert!(scripts > 50, "{scripts}");
-}
-
-/// A fixed number of seeds, or `FUZZ_SECONDS` of them.
-fn from_seeds(count: u64, hold: impl Fn(u64)) {
-    let seconds = std::env::var("FUZZ_SECONDS").ok().map(|seconds| seconds.parse().expect("a number of seconds"));
-    let end = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
-    for seed in (0..).take_while(|seed| end.map_or(*seed < count, |end| Instant::now() < end)) {
-        hold(seed);
-    }
-}
-
-#[test]
-fn no_bytes_break_decompression() {
-    from_seeds(300, |seed| {
-        let data = packing::generated(seed);
-        let held = std::panic::catch_unwind(|| packing::hold(&data));
-        assert!(held.is_ok(), "seed {seed}: {data:?}");
-    });
 }
 
 #[test]

@@ -12,12 +12,31 @@ const SECONDS: u32 = 60;
 /// The share of `cargo xtask full`.
 const SMOKE_SECONDS: u32 = 20;
 
-/// The drivers that feed generated input to the same functions: the arguments of `cargo test` for each.
-const SEEDED_TESTS: [&[&str]; 4] = [
-    &["--package", "codemode-protocol", "--test", "fuzz"],
-    &["--package", "codemode-adapter", "--lib", "normalize::tests::generated"],
-    &["--package", "codemode-sandbox", "--test", "web", "no_text_breaks_addresses_or_patterns"],
-    &["--package", "codemode-sandbox", "--test", "web", "no_text_breaks_data_urls"],
+/// The drivers that feed generated input to the same functions: arguments of `cargo test`, and which tests. Those of one
+/// program run beside each other.
+const SEEDED_TESTS: [(&[&str], &[&str]); 4] = [
+    (&["--package", "codemode-protocol", "--test", "fuzz"], &[]),
+    (&["--package", "codemode-adapter", "--lib"], &["normalize::tests::generated"]),
+    (
+        &["--package", "codemode-sandbox", "--test", "web"],
+        &[
+            "no_bytes_break_decompression",
+            "no_bytes_break_text_decoders",
+            "no_bytes_break_the_reading_of_keys",
+            "no_bytes_break_what_buffers_are_made_of",
+            "no_text_breaks_addresses_or_patterns",
+            "no_text_breaks_data_urls",
+        ],
+    ),
+    (
+        &["--package", "codemode-sandbox", "--lib"],
+        &[
+            "no_bytes_of_a_child_are_more_than_a_violation",
+            "no_specifier_leads_past_the_callers_modules",
+            "no_text_breaks_the_search_for_what_failed",
+            "nothing_that_is_passed_to_languages_breaks_them",
+        ],
+    ),
 ];
 
 pub(crate) fn smoke(repository: &Repository) -> Result<()> {
@@ -49,10 +68,10 @@ fn fuzz(repository: &Repository, seconds: u32, targets: &[&str]) -> Result<()> {
     if let Some(reason) = obstacle(repository) {
         println!("cargo-fuzz cannot run here: {reason}");
         println!("the seeded drivers run for {seconds} s instead");
-        for test in SEEDED_TESTS {
+        for (program, tests) in SEEDED_TESTS {
             let seconds = seconds.to_string();
             let mut driver = repository.cargo();
-            driver.arg("test").args(test).args(["--", "--nocapture"]).env("FUZZ_SECONDS", seconds);
+            driver.arg("test").args(program).args(["--", "--nocapture"]).args(tests).env("FUZZ_SECONDS", seconds);
             process::run(&mut driver)?;
         }
         return Ok(());

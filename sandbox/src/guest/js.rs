@@ -9,7 +9,7 @@ use std::mem::{ManuallyDrop, MaybeUninit};
 
 use rquickjs::qjs;
 
-pub(super) use super::wtf8::{Piece, lossy, pieces};
+pub(super) use super::web::wtf8::{Piece, lossy, pieces};
 
 /// The exception that the engine holds pending in its context.
 #[derive(Debug)]

@@ -30,7 +30,6 @@ mod socket;
 mod state;
 mod views;
 mod web;
-mod wtf8;
 
 use rquickjs::{Context, Runtime, qjs};
 

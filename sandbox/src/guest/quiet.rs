@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use rquickjs::qjs;
 
 use super::js::{Cx, Js, Pending, Val};
-use super::wtf8::{Piece, pieces};
+use super::web::wtf8::{Piece, pieces};
 
 impl Val {
     /// The value of an own property; nothing when there is no such property, when it is an accessor, and of a proxy.

@@ -294,4 +294,6 @@ fn check_request(request: &OutboundRequest) -> Result<(), &'static str> {
 const MARKER_BYTES: u64 = 512;
 
 #[cfg(test)]
+mod hold;
+#[cfg(test)]
 mod tests;

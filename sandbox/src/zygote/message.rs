@@ -16,7 +16,7 @@ pub(crate) fn protocol() -> String {
 const FINGERPRINT: u64 = {
     let files: [&[u8]; 4] = [
         include_bytes!("message.rs"),
-        include_bytes!("../frame.rs"),
+        include_bytes!("../frame/mod.rs"),
         include_bytes!("../frame/bytes.rs"),
         include_bytes!("../frame/spec.rs"),
     ];

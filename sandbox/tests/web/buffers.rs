@@ -1,6 +1,7 @@
 //! What must hold of Buffer's bytes, whatever a program passes. Fuzzing drives it by coverage, a test from seeds.
 
-use crate::codec::{Encoding, Text, decode, encode_into, find, repeat, swap, utf8_length};
+use crate::codec::{Encoding, Text, decode, encode_into, encode_utf8_into, find, repeat, swap, utf8_length};
+use crate::seeded::Random;
 
 /// The first byte chooses an encoding, the second where things are cut; the rest is bytes, text and needle at once.
 pub fn hold(data: &[u8]) {
@@ -23,11 +24,14 @@ pub fn hold(data: &[u8]) {
     let all = encode_into(&text, encoding, &mut whole);
     if encoding == Encoding::Utf8 {
         assert_eq!(all, utf8_length(&text));
-        assert!(std::str::from_utf8(&whole[..all]).is_ok());
+        assert_eq!(std::str::from_utf8(&whole[..all]), Ok(String::from_utf16_lossy(&text).as_str()));
     }
     let mut part = vec![0; cut.min(all)];
     let fits = encode_into(&text, encoding, &mut part);
     assert_eq!(part[..fits], whole[..fits], "{encoding:?}: a part is the beginning of the whole");
+
+    let (read, written) = encode_utf8_into(&text, &mut part);
+    assert_eq!(std::str::from_utf8(&part[..written]), Ok(String::from_utf16_lossy(&text[..read]).as_str()));
 
     let (needle, hay) = rest.split_at(cut);
     for step in [1, 2] {
@@ -61,22 +65,15 @@ fn units(text: &Text) -> Vec<u16> {
 
 /// Bytes that are text, digits and needles more often than chance has it.
 pub fn generated(seed: u64) -> Vec<u8> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut next = |below: u64| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state % below
-    };
-    let length = next(60);
-    let kind = next(4);
-    let mut data: Vec<u8> = vec![next(256) as u8, next(40) as u8];
-    for _ in 0..length {
+    let mut random = Random::of(seed);
+    let kind = random.below(4);
+    let mut data = vec![random.below(256) as u8, random.below(40) as u8];
+    for _ in 0..random.below(60) {
         data.push(match kind {
-            0 => next(256) as u8,
-            1 => b"ab"[next(2) as usize],
-            2 => b"0123456789abcdefAF+/-_= \n"[next(25) as usize],
-            _ => [0xD8, 0xDC, 0xE2, 0x82, 0xAC, 0x00, 0xF0, 0x9F][next(8) as usize],
+            0 => random.below(256) as u8,
+            1 => *random.pick(b"ab"),
+            2 => *random.pick(b"0123456789abcdefAF+/-_= \n"),
+            _ => *random.pick(&[0xD8, 0xDC, 0xE2, 0x82, 0xAC, 0x00, 0xF0, 0x9F]),
         });
     }
     data

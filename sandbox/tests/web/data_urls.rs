@@ -3,7 +3,9 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::data_url::{percent_decode, read};
+use crate::data_url::read;
+use crate::form::percent_decode;
+use crate::seeded::Random;
 
 /// The text as an address, and its bytes written as one in both ways.
 pub fn hold(text: &str) {
@@ -23,15 +25,7 @@ pub fn hold(text: &str) {
 
 /// A text for [`hold`], the same for a seed everywhere.
 pub fn generated(seed: u64) -> String {
-    // SplitMix64.
-    let mut state = seed;
-    let mut below = |count: usize| {
-        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) % count as u64) as usize
-    };
-    (0..below(12)).map(|_| PIECES[below(PIECES.len())]).collect()
+    Random::of(seed).text(PIECES, 12)
 }
 
 const PIECES: &[&str] = &[

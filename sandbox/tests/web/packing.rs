@@ -1,6 +1,7 @@
 //! What must hold of compression, whatever a program passes. Fuzzing drives it by coverage, a test from seeds.
 
 use crate::deflate::{Deflater, Format, Inflater};
+use crate::seeded::Random;
 
 /// The first byte chooses the format, the second how long pieces are, the rest is taken as compressed and as not.
 pub fn hold(data: &[u8]) {
@@ -18,27 +19,20 @@ pub fn hold(data: &[u8]) {
 
 /// Input for [`hold`], the same for a seed everywhere: compressed bytes, most of them damaged a little.
 pub fn generated(seed: u64) -> Vec<u8> {
-    // SplitMix64.
-    let mut state = seed;
-    let mut below = |count: usize| {
-        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) % count as u64) as usize
-    };
-    let kind = below(3);
-    let variety = 1 + below(256);
-    let plain: Vec<u8> = (0..below(600)).map(|_| below(variety) as u8).collect();
+    let mut random = Random::of(seed);
+    let kind = random.below(3);
+    let variety = 1 + random.below(256);
+    let plain: Vec<u8> = (0..random.below(600)).map(|_| random.below(variety) as u8).collect();
     let mut packed = deflate([Format::Raw, Format::Zlib, Format::Gzip][kind], &plain, 4096);
-    for _ in 0..below(4) {
-        let at = below(packed.len());
-        match below(4) {
+    for _ in 0..random.below(4) {
+        let at = random.below(packed.len());
+        match random.below(4) {
             0 => packed.truncate(at + 1),
-            1 => packed.push(below(256) as u8),
-            _ => packed[at] ^= 1 << below(8),
+            1 => packed.push(random.below(256) as u8),
+            _ => packed[at] ^= 1 << random.below(8),
         }
     }
-    packed.splice(0..0, [kind as u8, below(256) as u8]);
+    packed.splice(0..0, [kind as u8, random.below(256) as u8]);
     packed
 }
 

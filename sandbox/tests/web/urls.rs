@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use urlpattern::quirks::StringOrInit;
 
-use crate::{address, pattern};
+use crate::seeded::Random;
+use crate::{address, form, pattern};
 
 /// Four texts, one a line: an address, its base, what setters are given, and which parts of a pattern are.
 pub fn hold(data: &str) {
@@ -47,6 +48,20 @@ pub fn hold(data: &str) {
         }
         let _ = pattern::components(given());
     }
+    let _ = url::quirks::domain_to_unicode(input);
+    held_by_forms(value);
+}
+
+/// A name or a value of a form is read as the crate reads it, and comes back when it is written.
+fn held_by_forms(value: &str) {
+    let written = form::encode(value);
+    assert!(written.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"*-._+%".contains(&byte)), "{written}");
+    assert_eq!(form::decode(&written), value);
+    if !value.contains('&') {
+        let pair = format!("={value}");
+        let theirs = url::form_urlencoded::parse(pair.as_bytes()).next();
+        assert_eq!(theirs, Some(("".into(), form::decode(value).into())));
+    }
 }
 
 /// All parts can be read, and the whole reads as the same address again.
@@ -60,24 +75,9 @@ fn shown(url: &address::Address) {
 
 /// A text for [`hold`], the same for a seed everywhere.
 pub fn generated(seed: u64) -> String {
-    // SplitMix64.
-    let mut state = seed;
-    let mut below = |count: usize| {
-        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) % count as u64) as usize
-    };
-    let mut text = String::new();
-    for line in 0..4 {
-        if line > 0 {
-            text.push('\n');
-        }
-        for _ in 0..below(9) {
-            text.push_str(PIECES[below(PIECES.len())]);
-        }
-    }
-    text
+    let mut random = Random::of(seed);
+    let lines: Vec<String> = (0..4).map(|_| random.text(PIECES, 9)).collect();
+    lines.join("\n")
 }
 
 /// What the crate `url` does as the standard.

@@ -1,11 +1,15 @@
 //! Looks for what failed in sources and JSON texts that nobody wrote, at every place: whatever the text, nothing breaks.
 
 use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::{
-    calls::{Operation, Source},
+    calls::Source,
     json_syntax,
+    table::{Fault, Thrower, rewrite},
+    words::words,
 };
+use crate::seeded::{Random, from_seeds};
 
 /// What sources are put together from: words, signs, and what makes words hard to know apart.
 const PIECES: &[&str] = &[
@@ -79,34 +83,55 @@ const PIECES: &[&str] = &[
     "\u{0}",
 ];
 
-fn generated(seed: u64) -> String {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0xD1B5_4A32_D192_ED03;
-    let mut next = |below: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state % below as u64) as usize
-    };
-    (0..1 + next(40)).map(|_| PIECES[next(PIECES.len())]).collect()
+/// Looks for what failed everywhere in a text; whether it was a source that can be looked through.
+pub(crate) fn hold(text: &str) -> bool {
+    let message = json_syntax::message(&text.encode_utf16().collect::<Vec<_>>());
+    match serde_json::from_str::<serde::de::IgnoredAny>(text) {
+        Ok(_) => assert_eq!(message, None, "{text:?} is JSON"),
+        // A message would have to hold half a character.
+        Err(_) => assert!(message.is_some() || !text.chars().all(|char| char.len_utf16() == 1), "{text:?} is no JSON"),
+    }
+    if let Some(words) = words(text) {
+        assert!(words.windows(2).all(|pair| pair[0].end <= pair[1].start), "words follow each other");
+        let is_paired = |pair: usize| words.get(pair).is_some_and(|word| word.pair.is_some());
+        assert!(words.iter().all(|word| word.pair.is_none_or(is_paired)), "brackets come in pairs");
+    }
+    let Some(source) = Source::new(Rc::from(text), 1).map(Rc::new) else { return false };
+    for (line, row) in text.split('\n').enumerate().take(PLACES) {
+        for column in 0..=row.len().min(PLACES) as i32 + 2 {
+            let place = (line as i32 + 1, column);
+            let may_be = |message, kind| {
+                let fault = Fault { kind, message, by: Thrower::Code("f", place) };
+                rewrite(&fault, || Some(Rc::clone(&source)), |chain| chain.len().is_multiple_of(2))
+            };
+            for message in ["not a function", "not a constructor", "value is not iterable"] {
+                assert!(may_be(message, "TypeError").is_none_or(|said| said.contains(" is not ")));
+            }
+            may_be("'a' is read-only", "TypeError");
+        }
+    }
+    // A program names what it throws as it likes.
+    for by in [Thrower::Code(text, (1, 1)), Thrower::Native(text)] {
+        for message in [text, &format!("cannot read property '{text}' of null"), &format!("'{text}' is read-only")] {
+            rewrite(&Fault { kind: "TypeError", message, by }, || Some(Rc::clone(&source)), |_| false);
+        }
+    }
+    true
 }
+
+/// Lines, and columns of a line, that are looked at.
+const PLACES: usize = 200;
 
 #[test]
 fn no_text_breaks_the_search_for_what_failed() {
-    let mut looked_through = 0;
-    for seed in 0..20_000 {
-        let text = generated(seed);
-        json_syntax::message(&text.encode_utf16().collect::<Vec<_>>());
-        let Some(source) = Source::new(Rc::from(text.as_str()), 1) else { continue };
-        looked_through += 1;
-        for (line, row) in text.split('\n').enumerate() {
-            for column in 0..=row.len() as i32 + 2 {
-                let place = (line as i32 + 1, column);
-                let uses = [Operation::Call, Operation::New, Operation::Iteration];
-                source.failed_call(place, &uses, |name| name.len().is_multiple_of(2));
-                source.failed_iteration(place);
-                source.is_assignment(place, "a");
-            }
-        }
-    }
+    let looked_through = AtomicUsize::new(0);
+    from_seeds(
+        10_000,
+        |seed| Random::of(seed).text(PIECES, 40),
+        |text| {
+            looked_through.fetch_add(usize::from(hold(text)), Relaxed);
+        },
+    );
+    let looked_through = looked_through.into_inner();
     assert!(looked_through > 1000, "{looked_through} texts were sources");
 }

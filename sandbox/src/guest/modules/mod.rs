@@ -2,6 +2,8 @@
 
 mod builtins;
 mod graph;
+#[cfg(test)]
+mod hold;
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};

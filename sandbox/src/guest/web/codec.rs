@@ -88,16 +88,7 @@ pub(crate) fn decode(bytes: &[u8], encoding: Encoding) -> Text {
 /// Writes as much of a text as `room` holds and returns the number of bytes written. A character is never cut.
 pub(crate) fn encode_into(units: &[u16], encoding: Encoding, room: &mut [u8]) -> usize {
     match encoding {
-        Encoding::Utf8 => {
-            let mut written = 0;
-            for unit in char::decode_utf16(units.iter().copied()) {
-                let char = unit.unwrap_or(char::REPLACEMENT_CHARACTER);
-                let Some(room) = room.get_mut(written..written + char.len_utf8()) else { break };
-                char.encode_utf8(room);
-                written += char.len_utf8();
-            }
-            written
-        }
+        Encoding::Utf8 => encode_utf8_into(units, room).1,
         Encoding::Utf16 => {
             let pairs = room.chunks_exact_mut(2).zip(units);
             2 * pairs.map(|(pair, unit)| pair.copy_from_slice(&unit.to_le_bytes())).count()
@@ -111,6 +102,20 @@ pub(crate) fn encode_into(units: &[u16], encoding: Encoding, room: &mut [u8]) ->
             fill(room, pairs.map_while(|pair| Some(hex_value(pair[0])? << 4 | hex_value(pair[1])?)))
         }
     }
+}
+
+/// Writes as much of a text in UTF-8 as `room` holds and returns how many units were read and how many bytes were written.
+/// Lone surrogates become U+FFFD; a character is never cut.
+pub(crate) fn encode_utf8_into(units: &[u16], room: &mut [u8]) -> (usize, usize) {
+    let (mut read, mut written) = (0, 0);
+    for unit in char::decode_utf16(units.iter().copied()) {
+        let char = unit.unwrap_or(char::REPLACEMENT_CHARACTER);
+        let Some(room) = room.get_mut(written..written + char.len_utf8()) else { break };
+        char.encode_utf8(room);
+        written += char.len_utf8();
+        read += char.len_utf16();
+    }
+    (read, written)
 }
 
 /// Bytes that a text takes in UTF-8.

@@ -1,8 +1,10 @@
-//! Reading `data:` URLs (the "data: URL processor" of Fetch), and percent-decoding.
+//! Reading `data:` URLs (the "data: URL processor" of Fetch).
 
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
+use super::form::percent_decode;
 
 /// The type as written and the body; `None` without a comma or with malformed base64.
 pub(crate) fn read(href: &str) -> Option<(String, Vec<u8>)> {
@@ -21,26 +23,6 @@ fn strip_base64(mime: &str) -> Option<&str> {
     let (at, tail) = (mime.len().checked_sub(6)?, mime.get(mime.len().checked_sub(6)?..)?);
     tail.eq_ignore_ascii_case("base64").then_some(())?;
     mime[..at].trim_end_matches(' ').strip_suffix(';')
-}
-
-/// Infra's percent-decoding.
-pub(crate) fn percent_decode(text: &[u8]) -> Vec<u8> {
-    let digit = |at: usize| text.get(at).and_then(|byte| char::from(*byte).to_digit(16));
-    let mut decoded = Vec::with_capacity(text.len());
-    let mut at = 0;
-    while let Some(&byte) = text.get(at) {
-        match (byte, digit(at + 1), digit(at + 2)) {
-            (b'%', Some(high), Some(low)) => {
-                decoded.push((high * 16 + low) as u8);
-                at += 3;
-            }
-            _ => {
-                decoded.push(byte);
-                at += 1;
-            }
-        }
-    }
-    decoded
 }
 
 /// Infra's "forgiving-base64 decode", after it took whitespace out: padding counts only where it makes the length whole.

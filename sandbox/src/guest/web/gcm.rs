@@ -11,25 +11,25 @@ use ghash::universal_hash::UniversalHash;
 use subtle::ConstantTimeEq as _;
 
 /// What goes into a tag beside the text.
-pub(super) struct Parameters<'a> {
-    pub(super) key: &'a [u8],
-    pub(super) iv: &'a [u8],
-    pub(super) associated: &'a [u8],
+pub(crate) struct Parameters<'a> {
+    pub(crate) key: &'a [u8],
+    pub(crate) iv: &'a [u8],
+    pub(crate) associated: &'a [u8],
     /// In bytes.
-    pub(super) tag_length: usize,
+    pub(crate) tag_length: usize,
 }
 
 /// Encrypts and appends the tag.
 ///
 /// `None` when the key has none of the lengths of AES, the vector is empty, or the tag would be longer than a block.
-pub(super) fn seal(parameters: &Parameters<'_>, data: Vec<u8>) -> Option<Vec<u8>> {
+pub(crate) fn seal(parameters: &Parameters<'_>, data: Vec<u8>) -> Option<Vec<u8>> {
     with_aes(parameters, data, seal_with::<Aes128>, seal_with::<Aes192>, seal_with::<Aes256>)
 }
 
 /// Checks the tag at the end, and decrypts what is before it.
 ///
 /// `None` when the tag is not of these bytes, and as [`seal`].
-pub(super) fn open(parameters: &Parameters<'_>, data: Vec<u8>) -> Option<Vec<u8>> {
+pub(crate) fn open(parameters: &Parameters<'_>, data: Vec<u8>) -> Option<Vec<u8>> {
     with_aes(parameters, data, open_with::<Aes128>, open_with::<Aes192>, open_with::<Aes256>)
 }
 

@@ -17,11 +17,14 @@ macro_rules! scripts {
 }
 
 pub(crate) mod address;
+pub(crate) mod base64url;
 pub(crate) mod codec;
 mod compiler;
 pub(crate) mod data_url;
+pub(crate) mod decoder;
 pub(crate) mod deflate;
-mod gcm;
+pub(crate) mod form;
+pub(crate) mod gcm;
 pub(crate) mod holes;
 mod intl;
 mod native;
@@ -29,6 +32,7 @@ mod node;
 pub(crate) mod pattern;
 mod script;
 mod timer_queue;
+pub(crate) mod wtf8;
 
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};

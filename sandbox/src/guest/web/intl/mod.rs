@@ -6,9 +6,12 @@
 //! resolve and format. A language that has no tables is not supported, and `supportedLocalesOf` says so.
 
 mod collation;
+mod cuts;
 mod data;
 mod date;
 mod decimal;
+#[cfg(test)]
+mod hold;
 mod number;
 mod options;
 mod parts;

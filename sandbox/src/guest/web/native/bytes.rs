@@ -7,6 +7,7 @@ use rquickjs::{ArrayBuffer, CString, Ctx, Error, Exception, Result, TypedArray, 
 
 use super::super::Web;
 use super::super::script::owned;
+use super::super::wtf8;
 
 /// Runs `read` over `length` bytes of `buffer` from `offset`; a part that the buffer does not have (it may have been
 /// detached or shrunk since the script looked) is left out. `read` runs no JavaScript.
@@ -125,33 +126,13 @@ pub(super) fn with_text<T>(
     let text = string.to_cstring()?;
     let bytes = engine_bytes(&text);
     charge(ctx, bytes.len().saturating_mul(copies))?;
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Ok(read(text)),
-        Err(_) => Ok(read(&String::from_utf8_lossy(&without_surrogates(bytes)))),
-    }
+    Ok(read(&wtf8::lossy(bytes)))
 }
 
 /// The bytes of a text of the engine's. They are no UTF-8 where the string has a lone surrogate, whatever the type says.
 pub(super) fn engine_bytes<'text>(text: &'text CString<'_>) -> &'text [u8] {
     // SAFETY: that many bytes are there as long as the text lives, and nobody writes to them.
     unsafe { std::slice::from_raw_parts(text.as_ptr().cast(), text.len()) }
-}
-
-/// Whether there is a lone surrogate: the engine writes it as three bytes that start with ED A0..BF, as no valid text
-/// does.
-pub(super) fn has_surrogate(bytes: &[u8]) -> bool {
-    bytes.windows(2).any(|pair| pair[0] == 0xED && pair[1] >= 0xA0)
-}
-
-/// The same text with U+FFFD for every lone surrogate.
-pub(super) fn without_surrogates(bytes: &[u8]) -> Vec<u8> {
-    let mut fixed = bytes.to_vec();
-    for at in 0..fixed.len().saturating_sub(2) {
-        if fixed[at] == 0xED && fixed[at + 1] >= 0xA0 {
-            fixed[at..at + 3].copy_from_slice("\u{FFFD}".as_bytes());
-        }
-    }
-    fixed
 }
 
 /// The UTF-16 code units of a string.

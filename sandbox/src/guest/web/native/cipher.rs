@@ -1,10 +1,8 @@
 //! Encryption by AES-GCM, and how JSON Web Keys write bytes.
 
-use base64::Engine as _;
-use base64::alphabet::URL_SAFE;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use rquickjs::{Ctx, Function, Object, Result, Value};
 
+use super::super::base64url;
 use super::super::gcm::{self, Parameters};
 use super::bytes;
 
@@ -66,20 +64,11 @@ fn run<'js>(
 /// `base64Url(bytes) -> string`, without padding.
 fn base64_url<'js>(ctx: Ctx<'js>, data: Value<'js>) -> Result<String> {
     bytes::charge(&ctx, bytes::with_array(&data, <[u8]>::len).saturating_mul(2))?;
-    Ok(bytes::with_array(&data, |data| UNPADDED.encode(data)))
+    Ok(bytes::with_array(&data, base64url::encode))
 }
 
 /// `fromBase64Url(text) -> Uint8Array`; undefined for what is none.
 fn from_base64_url<'js>(ctx: Ctx<'js>, text: String) -> Result<Option<Value<'js>>> {
     bytes::charge(&ctx, text.len())?;
-    UNPADDED.decode(&text).ok().map(|decoded| bytes::new_bytes(&ctx, &decoded)).transpose()
+    base64url::decode(&text).map(|decoded| bytes::new_bytes(&ctx, &decoded)).transpose()
 }
-
-/// "base64url" of RFC 7515.
-const UNPADDED: GeneralPurpose = GeneralPurpose::new(
-    &URL_SAFE,
-    GeneralPurposeConfig::new()
-        .with_encode_padding(false)
-        .with_decode_padding_mode(DecodePaddingMode::RequireNone)
-        .with_decode_allow_trailing_bits(true),
-);

@@ -1,9 +1,11 @@
-//! Text to bytes and back: UTF-8 by the engine's own strings, everything else by the tables of `encoding_rs`.
+//! Text to bytes and back, for TextEncoder and TextDecoder.
 
-use encoding_rs::{CoderResult, Decoder, DecoderResult, Encoding, UTF_8};
 use rquickjs::class::{Trace, Tracer};
 use rquickjs::{Class, Ctx, Exception, Function, JsLifetime, Object, Result, Value, class, function};
 
+use super::super::codec;
+use super::super::decoder::{self, Decoder};
+use super::super::wtf8;
 use super::bytes;
 
 pub(super) fn add<'js>(ctx: &Ctx<'js>, natives: &Object<'js>) -> Result<()> {
@@ -15,20 +17,20 @@ pub(super) fn add<'js>(ctx: &Ctx<'js>, natives: &Object<'js>) -> Result<()> {
     natives.set("decodeOnce", Function::new(ctx.clone(), decode_once)?)
 }
 
-/// The lower-case name of the encoding with this label, or undefined.
+/// `encodingName(label)`: the lower-case name of the encoding with this label, or undefined.
 fn encoding_name(label: String) -> Option<String> {
-    Encoding::for_label_no_replacement(label.as_bytes()).map(|encoding| encoding.name().to_ascii_lowercase())
+    decoder::name(&label)
 }
 
 /// `utf8Encode(string) -> Uint8Array`. Lone surrogates become U+FFFD.
 fn utf8_encode<'js>(ctx: Ctx<'js>, string: rquickjs::String<'js>) -> Result<Value<'js>> {
     let text = string.to_cstring()?;
     let bytes = bytes::engine_bytes(&text);
-    if !bytes::has_surrogate(bytes) {
+    if std::str::from_utf8(bytes).is_ok() {
         return bytes::new_bytes(&ctx, bytes);
     }
     bytes::charge(&ctx, bytes.len())?;
-    bytes::new_bytes(&ctx, &bytes::without_surrogates(bytes))
+    bytes::new_bytes(&ctx, wtf8::lossy(bytes).as_bytes())
 }
 
 /// `utf8EncodeInto(string, buffer, offset, length) -> {read, written}`, as TextEncoder's method.
@@ -40,31 +42,18 @@ fn utf8_encode_into<'js>(
     length: f64,
 ) -> Result<Object<'js>> {
     let (read, written) = bytes::with_units(&string, |units| {
-        bytes::with_bytes_mut(&buffer, offset, length, |room| {
-            let (mut read, mut written) = (0, 0);
-            for unit in char::decode_utf16(units.iter().copied()) {
-                let char = unit.unwrap_or(char::REPLACEMENT_CHARACTER);
-                let Some(room) = room.get_mut(written..written + char.len_utf8()) else { break };
-                char.encode_utf8(room);
-                written += char.len_utf8();
-                read += char.len_utf16();
-            }
-            // A view and a string are shorter than 2^32.
-            (read as u32, written as u32)
-        })
+        bytes::with_bytes_mut(&buffer, offset, length, |room| codec::encode_utf8_into(units, room))
     })?;
     let result = Object::new(ctx)?;
     result.set_prototype(None)?;
-    result.set("read", read)?;
-    result.set("written", written)?;
+    // A view and a string are shorter than 2^32.
+    result.set("read", read as u32)?;
+    result.set("written", written as u32)?;
     Ok(result)
 }
 
 /// One decoder between two calls of `decode` with `stream`.
-struct Stream {
-    decoder: Decoder,
-    fatal: bool,
-}
+struct Stream(Decoder);
 
 impl<'js> Trace<'js> for Stream {
     fn trace<'a>(&self, _: Tracer<'a, 'js>) {}
@@ -86,7 +75,7 @@ impl<'js> class::JsClass<'js> for Stream {
 
 /// `newDecoder(encoding, fatal, ignoreBOM) -> decoder`.
 fn new_decoder<'js>(ctx: Ctx<'js>, encoding: String, fatal: bool, ignore_bom: bool) -> Result<Class<'js, Stream>> {
-    Class::instance(ctx, Stream { decoder: decoder_of(&encoding, ignore_bom), fatal })
+    Class::instance(ctx, Stream(Decoder::new(&encoding, fatal, ignore_bom)))
 }
 
 /// `decode(decoder, buffer, offset, length, last) -> string`. Throws a TypeError on malformed input when fatal; the
@@ -99,9 +88,7 @@ fn decode<'js>(
     length: f64,
     last: bool,
 ) -> Result<Value<'js>> {
-    let mut stream = stream.borrow_mut();
-    let Stream { decoder, fatal } = &mut *stream;
-    text_of(&ctx, decoder, *fatal, &buffer, offset, length, last)
+    text_of(&ctx, &mut stream.borrow_mut().0, &buffer, offset, length, last)
 }
 
 /// `decodeOnce(encoding, fatal, ignoreBOM, buffer, offset, length) -> string`.
@@ -117,44 +104,28 @@ fn decode_once<'js>(
     if encoding == "utf-8" {
         // Text that is valid as it stands, which is nearly all of it, goes into the engine without a copy of ours.
         let fast = bytes::with_bytes(&buffer, offset, length, |bytes| {
-            let bytes = if ignore_bom { bytes } else { bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes) };
-            std::str::from_utf8(bytes).ok().map(|text| rquickjs::String::from_str(ctx.clone(), text))
+            decoder::valid_utf8(bytes, ignore_bom).map(|text| rquickjs::String::from_str(ctx.clone(), text))
         });
         if let Some(text) = fast {
             return Ok(text?.into_value());
         }
     }
-    text_of(&ctx, &mut decoder_of(&encoding, ignore_bom), fatal, &buffer, offset, length, true)
-}
-
-fn decoder_of(encoding: &str, ignore_bom: bool) -> Decoder {
-    let encoding = Encoding::for_label(encoding.as_bytes()).unwrap_or(UTF_8);
-    if ignore_bom { encoding.new_decoder_without_bom_handling() } else { encoding.new_decoder_with_bom_removal() }
+    text_of(&ctx, &mut Decoder::new(&encoding, fatal, ignore_bom), &buffer, offset, length, true)
 }
 
 fn text_of<'js>(
     ctx: &Ctx<'js>,
     decoder: &mut Decoder,
-    fatal: bool,
     buffer: &Value<'js>,
     offset: f64,
     length: f64,
     last: bool,
 ) -> Result<Value<'js>> {
-    let room = bytes::with_bytes(buffer, offset, length, |bytes| decoder.max_utf16_buffer_length(bytes.len()));
+    let room = bytes::with_bytes(buffer, offset, length, |bytes| decoder.most_units(bytes.len()));
     let Some(room) = room else { return Err(Exception::throw_range(ctx, "The input is too large to decode")) };
     bytes::charge(ctx, room.saturating_mul(2))?;
     let mut units = vec![0u16; room];
-    let written = bytes::with_bytes(buffer, offset, length, |bytes| {
-        if fatal {
-            let (result, _, written) = decoder.decode_to_utf16_without_replacement(bytes, &mut units, last);
-            matches!(result, DecoderResult::InputEmpty).then_some(written)
-        } else {
-            let (result, _, written, _) = decoder.decode_to_utf16(bytes, &mut units, last);
-            matches!(result, CoderResult::InputEmpty).then_some(written)
-        }
-    });
-    match written {
+    match bytes::with_bytes(buffer, offset, length, |bytes| decoder.decode(bytes, &mut units, last)) {
         Some(written) => bytes::new_string(ctx, &units[..written]),
         None => Err(Exception::throw_type(ctx, "The encoded data was not valid")),
     }

@@ -2,10 +2,9 @@
 //! getters show.
 
 use rquickjs::{Ctx, Function, Object, Result, String as Text};
-use url::form_urlencoded;
 
 use super::super::address::Address;
-use super::super::{Web, address, data_url};
+use super::super::{Web, address, form};
 use super::bytes::with_text;
 
 pub(super) fn add<'js>(ctx: &Ctx<'js>, natives: &Object<'js>) -> Result<()> {
@@ -73,14 +72,12 @@ fn domain_to_unicode<'js>(ctx: Ctx<'js>, domain: Text<'js>) -> Result<String> {
 
 /// `formDecode(text) -> text`: a name or a value of application/x-www-form-urlencoded.
 fn form_decode<'js>(ctx: Ctx<'js>, text: Text<'js>) -> Result<String> {
-    with_text(&ctx, text, COPIES, |text| {
-        String::from_utf8_lossy(&data_url::percent_decode(text.replace('+', " ").as_bytes())).into_owned()
-    })
+    with_text(&ctx, text, COPIES, form::decode)
 }
 
 /// `formEncode(text) -> text`: the other way.
 fn form_encode<'js>(ctx: Ctx<'js>, text: Text<'js>) -> Result<String> {
-    with_text(&ctx, text, COPIES, |text| form_urlencoded::byte_serialize(text.as_bytes()).collect())
+    with_text(&ctx, text, COPIES, form::encode)
 }
 
 /// How many times its size a text takes at most while a native works on it: four as code points, and every byte may

@@ -1,7 +1,7 @@
 //! The engine's strings as bytes: UTF-8, in which a lone surrogate stands as the three bytes that it would have.
 
 /// WTF-8 to UTF-8: a lone surrogate becomes U+FFFD.
-pub(super) fn lossy(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
+pub(crate) fn lossy(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.into(),
         Err(_) => {
@@ -18,13 +18,13 @@ pub(super) fn lossy(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
 }
 
 /// A run of proper text, or one lone surrogate.
-pub(super) enum Piece<'a> {
+pub(crate) enum Piece<'a> {
     Text(&'a str),
     Surrogate(u16),
 }
 
 /// Cuts WTF-8 into proper text and lone surrogates.
-pub(super) fn pieces(bytes: &[u8]) -> impl Iterator<Item = Piece<'_>> {
+pub(crate) fn pieces(bytes: &[u8]) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
         if rest.is_empty() {
