@@ -45,6 +45,17 @@ impl Parts {
         }
     }
 
+    /// The same, but text in front of the first field and behind the last one is shared.
+    pub(super) fn append_fields_from(&mut self, other: &Parts, source: Kind) {
+        let is_field = |(kind, ..): &(Kind, Kind, usize)| *kind != LITERAL;
+        let first = other.ends.iter().position(is_field);
+        let last = other.ends.iter().rposition(is_field);
+        for (at, (kind, _, text)) in other.iter().enumerate() {
+            let within = first.is_some_and(|first| first <= at) && last.is_some_and(|last| at <= last);
+            self.push_from(kind, if within { source } else { SHARED }, text);
+        }
+    }
+
     pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = (Kind, Kind, &str)> {
         self.ends.iter().enumerate().map(|(at, (kind, source, end))| {
             let start = if at == 0 { 0 } else { self.ends[at - 1].2 };

@@ -28,7 +28,7 @@ impl DateFormat {
                 let pattern = self.best(&format!("yMd{}", wanted.whole));
                 self.both(&pattern, start, end)
             }
-            (true, false) => self.times(&wanted, step, start, end),
+            (true, false) => self.times(&wanted, self.time_interval(&wanted, step), start, end),
             (false, false) if step <= day => {
                 let mut skeleton = wanted.whole.clone();
                 for (letter, at) in [('d', 3), ('M', 2), ('y', 1)] {
@@ -40,8 +40,11 @@ impl DateFormat {
                 self.both(&pattern, start, end)
             }
             (false, false) => {
-                let date = self.write(&items(&self.generator.best(&wanted.full_date, Hours::OfLocale)), start);
-                let times = self.times(&wanted, step, start, end);
+                let interval = self.time_interval(&wanted, step);
+                // ICU has the date with all its widths where it has a pattern for the times, and without them where not.
+                let date = if interval.is_some() { &wanted.full_date } else { &wanted.date };
+                let date = self.write(&items(&self.generator.best(date, Hours::OfLocale)), start);
+                let times = self.times(&wanted, interval, start, end);
                 self.joined(self.options.locale.text("d.plain.medium"), &times, &date)
             }
         };
@@ -87,7 +90,8 @@ impl DateFormat {
         self.both(&pattern, start, end)
     }
 
-    fn times(&self, wanted: &Wanted, step: usize, start: i64, end: i64) -> Parts {
+    /// The pattern for two times of one day that differ in a field.
+    fn time_interval(&self, wanted: &Wanted, step: usize) -> Option<String> {
         let hour = wanted.time.chars().find(|letter| matches!(letter, 'h' | 'H' | 'K' | 'k')).unwrap_or('H');
         let twelve = matches!(hour, 'h' | 'K');
         let skeleton = wanted.time.replace('K', "h").replace('k', "H");
@@ -96,8 +100,11 @@ impl DateFormat {
             'h' if !twelve => 'H',
             letter => letter,
         };
-        let pattern = self.nearest(&skeleton).and_then(|best| self.interval(&best, letter, &skeleton));
-        match pattern {
+        self.nearest(&skeleton).and_then(|best| self.interval(&best, letter, &skeleton))
+    }
+
+    fn times(&self, wanted: &Wanted, interval: Option<String>, start: i64, end: i64) -> Parts {
+        match interval {
             Some(pattern) => self.split(&with_hour(&pattern, self.options.hour), start, end),
             None => {
                 let pattern = self.best(&wanted.full_time);
@@ -208,8 +215,8 @@ impl DateFormat {
         let mut range = Parts::default();
         for piece in placed(self.options.locale.text("d.i")) {
             match piece {
-                Piece::Place(0) => range.append_from(&first, START),
-                Piece::Place(_) => range.append_from(&second, END),
+                Piece::Place(0) => range.append_fields_from(&first, START),
+                Piece::Place(_) => range.append_fields_from(&second, END),
                 Piece::Text(text) => range.push(LITERAL, text),
             }
         }
@@ -231,8 +238,8 @@ impl DateFormat {
 
 /// What a pattern shows, as skeletons.
 struct Wanted {
+    /// Numbers and times without widths, as the interval patterns are named.
     date: String,
-    /// Without widths, as the interval patterns are named.
     time: String,
     full_date: String,
     full_time: String,

@@ -167,7 +167,7 @@ impl DateFormat {
 pub(super) fn preferred_hour(tag: &str) -> char {
     let region = tag::region(tag);
     let language = tag.split('-').next().unwrap_or_default();
-    let habits = supplemental(&format!("hour.{language}_{region}")).or_else(|| supplemental(&format!("hour.{region}")));
+    let habits = supplemental(&format!("hour.{language}-{region}")).or_else(|| supplemental(&format!("hour.{region}")));
     habits.or_else(|| supplemental("hour.001")).and_then(|habits| habits.chars().next()).unwrap_or('H')
 }
 

@@ -8,7 +8,7 @@ use icu::plurals::PluralRuleType;
 
 use super::data::Locale;
 use super::decimal::{Decimal, Kind};
-use super::parts::{LITERAL, Parts, Piece, placed};
+use super::parts::{self, LITERAL, Parts, Piece, placed};
 use super::plural::Plurals;
 use pattern::{Pattern, Token};
 pub(super) use pattern::{Symbols, is_system, is_unit};
@@ -87,6 +87,10 @@ pub(super) struct Options {
 /// Formats numbers in one way.
 pub(super) struct NumberFormat {
     options: Options,
+    /// The power of ten by which numbers are multiplied.
+    scale: i32,
+    /// What the sign for percent is in parts.
+    percent: parts::Kind,
     symbols: Symbols,
     pattern: Pattern,
     plurals: Plurals,
@@ -105,6 +109,16 @@ struct Layers {
     category: &'static str,
 }
 
+/// What stands between affixes.
+struct Beside {
+    /// The number is only near to what is shown.
+    near: bool,
+    /// The affixes have the name of a power.
+    compact: bool,
+    /// It is written with digits.
+    digits: bool,
+}
+
 impl Layers {
     fn parts(&self) -> Parts {
         let mut parts = self.names.0.clone();
@@ -116,13 +130,24 @@ impl Layers {
 }
 
 impl NumberFormat {
-    pub(super) fn new(options: Options) -> Self {
+    pub(super) fn new(mut options: Options) -> Self {
+        let compact = matches!(options.notation, Notation::CompactShort | Notation::CompactLong);
+        let scale = if options.style == Style::Percent { 2 } else { 0 };
+        // As ICU writes percent: the sign by the pattern of percents, or the unit behind a compact number; a name in any.
+        let unit = matches!(&options.style, Style::Unit { unit, width } if unit == "percent" && width != "long");
+        if compact && options.style == Style::Percent {
+            options.style = Style::Unit { unit: "percent".to_owned(), width: "short".to_owned() };
+        } else if unit && !compact {
+            options.style = Style::Percent;
+        }
+        let percent = if unit { "unit" } else { "percentSign" };
         let locale = &options.locale;
         let mut symbols = Symbols::of(locale, &options.system).with_digits(&options.system);
         let key = match &options.style {
             Style::Percent => "percent",
             Style::Currency { display: Display::Name, .. } | Style::Decimal | Style::Unit { .. } => "format",
-            Style::Currency { accounting: true, .. } => "accounting",
+            // Where no sign is shown, ICU does not ask how accountants write one.
+            Style::Currency { accounting: true, .. } if options.sign != SignDisplay::Never => "accounting",
             Style::Currency { .. } => "currency",
         };
         if matches!(options.style, Style::Currency { .. }) {
@@ -130,7 +155,7 @@ impl NumberFormat {
         }
         let pattern = Pattern::parse(locale.text(&format!("{}.{key}", symbols.key)));
         let plurals = Plurals::new(&options.tag, PluralRuleType::Cardinal);
-        Self { options, symbols, pattern, plurals }
+        Self { options, scale, percent, symbols, pattern, plurals }
     }
 
     pub(super) fn format(&self, value: &Decimal) -> Parts {
@@ -150,9 +175,7 @@ impl NumberFormat {
     /// `near`: the number is only near to what is shown.
     fn layers(&self, value: &Decimal, near: bool) -> Layers {
         let mut value = value.clone();
-        if self.options.style == Style::Percent {
-            value.shift(2);
-        }
+        value.shift(self.scale);
         let (value, least, power) = self.rounded(value);
         let finite = value.kind == Kind::Finite;
         let (whole, fraction) = value.written(self.options.precision.whole, least);
@@ -184,7 +207,8 @@ impl NumberFormat {
             }
             exponent.push("exponentInteger", &self.symbols.localized(&power.unsigned_abs().to_string()));
         }
-        let affixes = self.affixes(pattern, self.sign(&value), near, named.is_some());
+        let beside = Beside { near, compact: named.is_some(), digits: finite };
+        let affixes = self.affixes(pattern, self.sign(&value), &beside);
         // Some languages have a word for one of a unit, which shows no number.
         match self.names(category) {
             Some(names) => Layers { number, exponent, affixes, names, category },
@@ -271,42 +295,39 @@ impl NumberFormat {
         }
     }
 
-    fn affixes(&self, pattern: &Pattern, sign: Option<Token>, near: bool, compact: bool) -> (Parts, Parts) {
-        let mut prefix = pattern.prefix.clone();
-        let mut suffix = pattern.suffix.clone();
-        match (sign, &pattern.negative) {
-            (Some(Token::Minus), Some(negative)) => (prefix, suffix) = negative.clone(),
-            (Some(Token::Plus), Some(negative))
-                if negative.0.contains(&Token::Minus) || negative.1.contains(&Token::Minus) =>
-            {
-                let plus = |tokens: &[Token]| {
-                    tokens
-                        .iter()
-                        .map(|token| if *token == Token::Minus { Token::Plus } else { token.clone() })
-                        .collect()
-                };
-                (prefix, suffix) = (plus(&negative.0), plus(&negative.1));
-            }
-            (Some(sign), _) => prefix.insert(0, sign),
-            (None, _) => {}
-        }
-        if near {
-            prefix.insert(0, Token::Approximately);
-        }
+    fn affixes(&self, pattern: &Pattern, sign: Option<Token>, beside: &Beside) -> (Parts, Parts) {
+        // They stand where a negative pattern has its minus, else in front.
+        let near = beside.near.then_some(Token::Approximately);
+        let signs: Vec<Token> = near.into_iter().chain(sign.clone()).collect();
+        let has_minus =
+            |sides: &(Vec<Token>, Vec<Token>)| sides.0.iter().chain(&sides.1).any(|token| *token == Token::Minus);
+        let signed = |tokens: &[Token]| {
+            let places = tokens
+                .iter()
+                .map(|token| if *token == Token::Minus { &signs[..] } else { std::slice::from_ref(token) });
+            places.flatten().cloned().collect::<Vec<_>>()
+        };
+        let (prefix, suffix) = match &pattern.negative {
+            Some(negative) if !signs.is_empty() && has_minus(negative) => (signed(&negative.0), signed(&negative.1)),
+            Some(negative) if sign == Some(Token::Minus) => negative.clone(),
+            _ => ([&signs[..], &pattern.prefix[..]].concat(), pattern.suffix.clone()),
+        };
         let mut before = Parts::default();
-        self.write_affix(&mut before, &prefix, compact);
+        self.write_affix(&mut before, &prefix, beside.compact);
         if let (Some(Token::Currency), Some(symbol)) = (prefix.last(), self.currency_symbol().chars().last())
+            && beside.digits
             && needs_space(symbol)
         {
             before.push(LITERAL, self.options.locale.text(&format!("{}.insert.after", self.symbols.key)));
         }
         let mut after = Parts::default();
         if let (Some(Token::Currency), Some(symbol)) = (suffix.first(), self.currency_symbol().chars().next())
+            && beside.digits
             && needs_space(symbol)
         {
             after.push(LITERAL, self.options.locale.text(&format!("{}.insert.before", self.symbols.key)));
         }
-        self.write_affix(&mut after, &suffix, compact);
+        self.write_affix(&mut after, &suffix, beside.compact);
         (before, after)
     }
 
@@ -317,7 +338,7 @@ impl NumberFormat {
                 Token::Text(text) => parts.push(LITERAL, text),
                 Token::Minus => parts.push("minusSign", self.symbols.minus),
                 Token::Plus => parts.push("plusSign", self.symbols.plus),
-                Token::Percent => parts.push("percentSign", self.symbols.percent),
+                Token::Percent => parts.push(self.percent, self.symbols.percent),
                 Token::Currency => parts.push("currency", self.currency_symbol()),
                 Token::Approximately => parts.push("approximatelySign", self.symbols.approximately),
             }
@@ -343,22 +364,15 @@ impl NumberFormat {
             }
             _ => (if self.options.notation == Notation::CompactLong { "long" } else { "short" }, false),
         };
-        let form = |kind: &str| {
-            let at = |system: &str, magnitude: i32| {
-                self.options.locale.form(&format!("k.{system}.{kind}.{magnitude}"), category)
-            };
-            let known =
-                |system: &str| (3..=magnitude.min(MOST_NAMED)).rev().find_map(|magnitude| at(system, magnitude));
-            known(self.symbols.system).or_else(|| known("latn"))
+        let form = |system: &str, magnitude: i32| {
+            let at = |kind: &str| self.options.locale.form(&format!("k.{system}.{kind}.{magnitude}"), category);
+            alpha.then(|| at("money-alpha")).flatten().or_else(|| at(kind))
         };
-        let text = alpha.then(|| form("money-alpha")).flatten().or_else(|| form(kind))?;
-        let mut pattern = Pattern::parse(text);
+        let known = |system: &str| (3..=magnitude.min(MOST_NAMED)).rev().find_map(|magnitude| form(system, magnitude));
+        let text = known(self.symbols.system).or_else(|| known("latn"))?;
+        let pattern = Pattern::parse(text);
         if pattern.prefix.is_empty() && pattern.suffix.is_empty() {
             return None;
-        }
-        if self.options.style == Style::Percent {
-            pattern.suffix.extend(self.pattern.suffix.iter().cloned());
-            pattern.prefix.splice(0..0, self.pattern.prefix.iter().cloned());
         }
         Some(pattern)
     }
@@ -414,10 +428,6 @@ impl NumberFormat {
 
     fn unit_pattern(&self, unit: &str, width: &str, category: &str) -> String {
         let locale = &self.options.locale;
-        if unit == "percent" && width != "long" {
-            return Pattern::parse(locale.text(&format!("{}.percent", self.symbols.key)))
-                .around("{0}", self.symbols.percent);
-        }
         let single = |unit: &str, category: &str| locale.form(&format!("u.{width}.{unit}"), category);
         if let Some(pattern) = single(unit, category) {
             return pattern.to_owned();

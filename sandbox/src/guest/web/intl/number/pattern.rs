@@ -46,21 +46,6 @@ impl Pattern {
     }
 }
 
-impl Pattern {
-    /// The positive affixes around a text.
-    pub(super) fn around(&self, text: &str, percent: &str) -> String {
-        let written = |tokens: &[Token]| {
-            let text = tokens.iter().map(|token| match token {
-                Token::Text(text) => text.as_str(),
-                Token::Percent => percent,
-                _ => "",
-            });
-            text.collect::<String>()
-        };
-        format!("{}{text}{}", written(&self.prefix), written(&self.suffix))
-    }
-}
-
 /// The parts of a pattern between semicolons that are not quoted.
 fn split_unquoted(pattern: &str) -> impl Iterator<Item = &str> {
     let mut quoted = false;

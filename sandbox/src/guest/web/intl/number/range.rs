@@ -61,8 +61,10 @@ impl NumberFormat {
     }
 }
 
+/// Whether both have the same words and signs: the space to the digits is not there where there are none.
 fn same(first: &(Parts, Parts), second: &(Parts, Parts)) -> bool {
-    first.0.text() == second.0.text() && first.1.text() == second.1.text()
+    first.0.text().trim_end() == second.0.text().trim_end()
+        && first.1.text().trim_start() == second.1.text().trim_start()
 }
 
 fn length(sides: &(Parts, Parts)) -> usize {

@@ -255,7 +255,7 @@
   }
   // The languages and regions that have an order of their own in ICU; it names the language alone for all others. Of Chinese
   // it has one for each way to write it.
-  const OWN_ORDER = { __proto__: null, "de-AT": true, "en-US": true, "fr-CA": true, "he-IL": true };
+  const OWN_ORDER = { __proto__: null, "ar-SA": true, "de-AT": true, "en-US": true, "fr-CA": true, "he-IL": true, "id-ID": true, "nb-NO": true };
   const orderLocale = ({ locale, dataLocale }) => {
     if (OWN_ORDER[dataLocale] || lib.startsWith(dataLocale, "zh")) return locale;
     return split(dataLocale, "-")[0] + lib.slice(locale, dataLocale.length);
