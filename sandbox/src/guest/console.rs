@@ -103,9 +103,11 @@ impl Logs {
 /// Puts `console` on the global object.
 pub(super) fn install(cx: Cx) -> Js<()> {
     let console = cx.object()?;
+    // A namespace object inherits from an empty object of its own.
+    console.set_prototype(&cx.object()?)?;
     for (number, (name, ..)) in METHODS.iter().enumerate() {
         let method = cx.function(native, name, 0, number as c_int, &[])?;
-        console.define(name, method, qjs::JS_PROP_WRITABLE | qjs::JS_PROP_CONFIGURABLE)?;
+        console.define(name, method, qjs::JS_PROP_C_W_E)?;
     }
     super::globals::tag(cx, &console, "console")?;
     cx.global().define(c"console", console, qjs::JS_PROP_WRITABLE | qjs::JS_PROP_CONFIGURABLE)

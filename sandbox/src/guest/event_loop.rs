@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::js::{Promise, Val, run_job};
+use super::js::{Pending, Promise, Val, run_job};
 use super::socket::Received;
 use super::state::State;
 use crate::frame::{FromChild, ToChild};
@@ -20,15 +20,28 @@ pub(super) enum Settled {
 
 /// Runs until `promise` is settled and no jobs are left.
 pub(super) fn settle(state: &State, promise: &Val) -> Settled {
+    promise.mark_handled();
     let mut timer_next = false;
     loop {
         if !run_jobs(state) {
             return Settled::TimeOver;
         }
-        match promise.promise() {
-            Some(Promise::Fulfilled(value)) => return Settled::Fulfilled(value),
-            Some(Promise::Rejected(reason)) => return Settled::Rejected(reason),
-            Some(Promise::Pending) | None => {}
+        let settled = match promise.promise() {
+            Some(Promise::Fulfilled(value)) => Some(Settled::Fulfilled(value)),
+            Some(Promise::Rejected(reason)) => Some(Settled::Rejected(reason)),
+            Some(Promise::Pending) | None => None,
+        };
+        // The program is told of those that there are at its end, and not of those that this brings about.
+        let untold = super::web::untold_rejections(&state.cx.ctx());
+        if let Some(settled) = settled {
+            let is_in_time = (0..untold).all(|_| tell_rejection(state) && run_jobs(state));
+            return if is_in_time { settled } else { Settled::TimeOver };
+        }
+        if untold > 0 {
+            if !tell_rejection(state) {
+                return Settled::TimeOver;
+            }
+            continue;
         }
         if let Some(due) = super::web::next_timer(&state.cx.ctx()) {
             // Answers and timers that are due take turns, so that neither can keep the other from the program.
@@ -56,14 +69,24 @@ fn run_jobs(state: &State) -> bool {
         if state.clock.found().is_some() {
             return false;
         }
-        if run_job(state.cx).is_none() {
-            return state.clock.found().is_none();
+        match run_job(state.cx) {
+            Some(Ok(())) => {}
+            Some(Err(Pending)) => super::web::report_pending(&state.cx.ctx()),
+            None => return state.clock.found().is_none(),
         }
         count = count.wrapping_add(1);
         if count.is_multiple_of(CLOCK_EVERY) {
             state.clock.check();
         }
     }
+}
+
+/// Tells the program of the next rejection that nobody handled; false when a clock ran out meanwhile.
+fn tell_rejection(state: &State) -> bool {
+    if super::web::tell_rejection(&state.cx.ctx()).is_err() {
+        drop(state.cx.exception());
+    }
+    state.clock.check().is_none()
 }
 
 /// Calls what waits for the timer that is due; false when a clock ran out meanwhile. Whatever it throws is its own

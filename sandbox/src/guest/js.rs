@@ -269,6 +269,12 @@ impl Val {
         }
     }
 
+    /// Says that somebody watches a promise: nobody is told of its rejection.
+    pub(super) fn mark_handled(&self) {
+        // SAFETY: a live value; nothing happens to what is no promise.
+        unsafe { qjs::JS_PromiseMarkAsHandled(self.cx.0, self.raw) }
+    }
+
     pub(super) fn is_promise(&self) -> bool {
         // SAFETY: a live value.
         unsafe { qjs::JS_IsPromise(self.raw) }
@@ -581,17 +587,12 @@ impl Drop for Atom {
     }
 }
 
-/// Runs one pending job. `None` when there was none; its exception is dropped, as nobody can see it.
-pub(super) fn run_job(cx: Cx) -> Option<()> {
+/// Runs one pending job. `None` when there was none.
+pub(super) fn run_job(cx: Cx) -> Option<Js<()>> {
     let mut context = MaybeUninit::uninit();
     // SAFETY: the runtime is alive and `context` is only written to.
     match unsafe { qjs::JS_ExecutePendingJob(cx.runtime(), context.as_mut_ptr()) } {
         0 => None,
-        code => {
-            if code < 0 {
-                drop(cx.exception());
-            }
-            Some(())
-        }
+        code => Some(check(code)),
     }
 }

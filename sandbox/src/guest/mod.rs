@@ -93,7 +93,13 @@ fn install_web(cx: js::Cx) -> rquickjs::Result<()> {
     let fetch = outbound::hook(cx).map_err(|js::Pending| rquickjs::Error::Exception)?;
     // SAFETY: a live value of this context whose reference goes to the new owner.
     let fetch = unsafe { rquickjs::Value::from_raw(ctx.clone(), fetch.into_raw()) };
-    web::install(&ctx, web::WebHost { charge: alloc::fits, used: Some(alloc::used), fetch: fetch.into_function() })
+    let host = web::WebHost {
+        charge: alloc::fits,
+        used: Some(alloc::used),
+        fetch: fetch.into_function(),
+        program: program::FILE.to_str().unwrap_or_default(),
+    };
+    web::install(&ctx, host)
 }
 
 /// The polite path of the clocks, and the place from which the collector is tuned. True makes the engine throw what the

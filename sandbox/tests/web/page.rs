@@ -38,7 +38,7 @@ impl Page {
         let context = Context::full(&runtime).expect("a context");
         context.with(|ctx| {
             let fetch = host.fetch.map(|source| ctx.eval::<Function<'_>, _>(source).expect("the test's fetch"));
-            let host = web::WebHost { charge: host.charge, used: None, fetch };
+            let host = web::WebHost { charge: host.charge, used: None, fetch, program: "eval_script" };
             // SAFETY: a live runtime; the function keeps to the engine's interface.
             unsafe {
                 let runtime = qjs::JS_GetRuntime(ctx.as_raw().as_ptr());
@@ -103,13 +103,31 @@ unsafe extern "C" fn load(
     web::node_module(&ctx, name)
 }
 
+/// Runs one pending job, if there is one, and reports what it throws.
+fn run_job(ctx: &Ctx<'_>) -> bool {
+    let mut context = std::ptr::null_mut();
+    // SAFETY: a live runtime and a place for the job's context.
+    let code = unsafe {
+        let runtime = qjs::JS_GetRuntime(ctx.as_raw().as_ptr());
+        qjs::JS_ExecutePendingJob(runtime, &raw mut context)
+    };
+    if code < 0 {
+        web::report_pending(ctx);
+    }
+    code != 0
+}
+
 fn settle(ctx: &Ctx<'_>, promise: &Promise<'_>, patience: Duration) -> Option<String> {
     let end = Instant::now() + patience;
     loop {
         if let Some(result) = promise.result::<String>() {
             return Some(result.catch(ctx).unwrap_or_else(|error| format!("!driver: {error}")));
         }
-        if ctx.execute_pending_job() {
+        if run_job(ctx) {
+            continue;
+        }
+        if web::untold_rejections(ctx) > 0 {
+            web::tell_rejection(ctx).expect("events report what listeners throw");
             continue;
         }
         if Instant::now() > end {

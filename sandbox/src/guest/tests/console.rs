@@ -168,3 +168,21 @@ fn a_long_line_is_cut_with_a_marker_and_never_converted_whole() {
     );
     assert_eq!(ran.lines()[1], "next");
 }
+
+#[test]
+fn the_console_is_a_namespace_object() {
+    super::harness::check_results(&[
+        (
+            "() => Object.entries(Object.getOwnPropertyDescriptors(console)).every(([, one]) => one.enumerable && one.writable && one.configurable)",
+            "true",
+        ),
+        (
+            "() => { const inherited = Object.getPrototypeOf(console); return [Reflect.ownKeys(inherited).length, Object.getPrototypeOf(inherited) === Object.prototype] }",
+            "[[0,true]]",
+        ),
+        (
+            "() => { const { log } = console; return Object.keys({ ...console }).includes('warn') && typeof log }",
+            "\"function\"",
+        ),
+    ]);
+}

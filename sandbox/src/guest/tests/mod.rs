@@ -10,6 +10,7 @@ mod harness;
 mod messages;
 mod modules;
 mod outbound;
+mod reports;
 mod result;
 mod scope;
 mod stacks;

@@ -30,6 +30,7 @@ mod intl;
 mod native;
 mod node;
 pub(crate) mod pattern;
+mod rejections;
 mod script;
 mod timer_queue;
 pub(crate) mod wtf8;
@@ -42,6 +43,8 @@ use rquickjs::{Array, Ctx, Error, Function, JsLifetime, Object, Result, Value, q
 use compiler::{Compiled, Script};
 use holes::Holes;
 pub(crate) use node::{NODE_MODULES, node_module};
+use rejections::Rejections;
+pub(crate) use rejections::{tell_rejection, untold_rejections};
 pub(crate) use timer_queue::{TimerId, TimerQueue};
 
 /// What the engine lends to the Web surface.
@@ -57,6 +60,8 @@ pub(crate) struct WebHost<'js> {
     /// Redirects are followed by our `fetch`, each hop through this function. `None`: every request is refused, as
     /// network access is off.
     pub(crate) fetch: Option<Function<'js>>,
+    /// What stacks call a program.
+    pub(crate) program: &'static str,
 }
 
 /// The state of the Web surface in one context.
@@ -64,6 +69,9 @@ pub(crate) struct Web<'js> {
     timers: RefCell<TimerQueue>,
     /// Calls the callback of a timer.
     fire: Function<'js>,
+    /// Reports an exception to the program.
+    report: Function<'js>,
+    rejections: Rejections<'js>,
     /// The address of a value that is a URL; undefined for any other.
     url_href: Function<'js>,
     /// Whether this run has made a URL.
@@ -114,6 +122,7 @@ fn make<'js>(ctx: &Ctx<'js>, host: WebHost<'js>) -> Result<()> {
     lib.set("global", ctx.globals())?;
     lib.set("native", native::functions(ctx)?)?;
     lib.set("fetchHook", host.fetch)?;
+    lib.set("programName", host.program)?;
     for bytecode in Compiled::new(SCRIPTS)?.iter() {
         // SAFETY: compiled a moment ago by the engine that is linked into this process.
         unsafe { script::load(ctx, bytecode) }?.call::<_, ()>((lib.clone(),))?;
@@ -121,6 +130,8 @@ fn make<'js>(ctx: &Ctx<'js>, host: WebHost<'js>) -> Result<()> {
     let web = Web {
         timers: RefCell::default(),
         fire: lib.get("fireTimer")?,
+        report: lib.get("report")?,
+        rejections: Rejections::new(lib.get("tellRejection")?),
         url_href: lib.get("urlHref")?,
         urls: Cell::new(false),
         origin: Cell::new(Instant::now()),
@@ -167,6 +178,24 @@ pub(crate) fn fire_timer(ctx: &Ctx<'_>) -> Result<bool> {
     };
     fire.call::<_, ()>((id.0,))?;
     Ok(true)
+}
+
+/// Takes the exception that is pending, which a job has thrown, and reports it as an `error` event, unless it is one that
+/// programs cannot catch.
+pub(crate) fn report_pending(ctx: &Ctx<'_>) {
+    // SAFETY: a live context.
+    if !unsafe { qjs::JS_HasException(ctx.as_raw().as_ptr()) } {
+        return;
+    }
+    let thrown = ctx.catch();
+    // SAFETY: a live value.
+    if unsafe { qjs::JS_IsUncatchableError(thrown.as_raw()) } {
+        return;
+    }
+    let report = ctx.userdata::<Web<'_>>().map(|web| web.report.clone());
+    if report.is_some_and(|report| report.call::<_, ()>((thrown,)).is_err()) {
+        drop(ctx.catch());
+    }
 }
 
 /// The address of a value that is a `URL`, whatever its prototype and its members say; `None` for any other. Runs no code

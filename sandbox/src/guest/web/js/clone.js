@@ -6,7 +6,7 @@
     getPrototypeOf, defineProperty, global, getterOf, functionText, symbolText, platform,
     ObjectPrototype, Object, Map, Set, Date, RegExp, Error, ArrayBuffer, DataView, Uint8Array, DOMException, TypeError,
     newMap, mapSet, mapForEach, setAdd, setForEach, numberValue, stringValue, booleanValue, bigintValue, dateValue,
-    bufferLength, bufferMax, bufferResizable, bufferDetached, bufferTransfer, arrayTag, arrayBuffer, arrayOffset, arrayBytes, arrayLength, arraySet,
+    bufferLength, bufferMax, bufferResizable, bufferResize, bufferDetached, bufferTransfer, arrayTag, arrayBuffer, arrayOffset, arrayBytes, arrayLength, arraySet,
     viewBuffer, viewOffset, viewBytes,
   } = lib;
   const { put } = lib.native;
@@ -207,8 +207,42 @@
       length = arrayLength(value);
       if (kindOf(source) === "buffer" && outOfBounds(value, tag, source)) refuse("A view that is out of its buffer's bounds");
     }
+    if (kindOf(source) === "buffer" && bufferResizable(source) && isTracking(value, tag, source, offset)) length = undefined;
     const copy = clone(source, memory, moved);
     return remember(memory, value, tag === undefined ? new DataView(copy, offset, length) : new arrayClasses[tag](copy, offset, length));
+  };
+  // Whether a view's length follows that of its buffer. Nothing tells but a buffer that changes: it does so for a moment,
+  // unseen by anybody, and gets its bytes back.
+  const isTracking = (value, tag, source, offset) => {
+    const bytes = () => (tag === undefined ? viewBytes(value) : arrayBytes(value));
+    const size = bufferLength(source);
+    const end = offset + bytes();
+    if (size - end >= WIDEST) return false;
+    if (end === offset) {
+      // One that is empty has to get an element. Where there will never be room, both kinds are the same.
+      const wider = lib.min(bufferMax(source), size + WIDEST);
+      return wider > size && whileResized(source, wider, () => bytes() > 0);
+    }
+    const rest = new Uint8Array(size - end + 1);
+    arraySet(rest, new Uint8Array(source, end - 1));
+    const isInside = whileResized(source, end - 1, () => {
+      try {
+        return tag === undefined ? viewBytes(value) >= 0 : !outOfBounds(value, tag, source);
+      } catch {
+        return false;
+      }
+    });
+    arraySet(new Uint8Array(source, end - 1), rest);
+    return isInside;
+  };
+  // The bytes of the widest element.
+  const WIDEST = 8;
+  const whileResized = (buffer, size, look) => {
+    const before = bufferLength(buffer);
+    bufferResize(buffer, size);
+    const seen = look();
+    bufferResize(buffer, before);
+    return seen;
   };
   // A view has no length and no offset both when it is empty and when it is out of bounds; only the first can still be made.
   const outOfBounds = (value, tag, source) => {

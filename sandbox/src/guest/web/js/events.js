@@ -2,7 +2,8 @@
 (function (lib) {
   const {
     apply, defineProperty, global, native, define, constants, expose, illegal, need, dictionary, isObject, list, append, arrayOf, indexOfList,
-    splice, usv, TypeError, DOMException, kindOf, String, Object,
+    splice, usv, TypeError, DOMException, Error, kindOf, String, Object, getOwnPropertyDescriptor, errorStack, indexOf, lastIndexOf, slice,
+    endsWith,
   } = lib;
 
   let slots;
@@ -19,6 +20,7 @@
         current: null, phase: 0, stopped: false, stoppedNow: false, canceled: false, passive: false, dispatching: false, initialized: true,
         trusted: false,
       };
+      defineProperty(this, "isTrusted", isTrusted);
     }
     static {
       slots = (event) => {
@@ -90,9 +92,6 @@
     get composed() {
       return slots(this).composed;
     }
-    get isTrusted() {
-      return slots(this).trusted;
-    }
     get timeStamp() {
       return slots(this).time;
     }
@@ -103,6 +102,11 @@
       if (!state.dispatching) initialize(state, name, bubbles, cancelable);
     }
   }
+  // [LegacyUnforgeable]: every event has it as its own, with one getter for all.
+  const isTrusted = getOwnPropertyDescriptor({ get isTrusted() { return slots(this).trusted; } }, "isTrusted");
+  lib.setPrototypeOf(isTrusted, null);
+  isTrusted.configurable = false;
+
   const cancel = (state) => {
     if (state.cancelable && !state.passive) state.canceled = true;
   };
@@ -171,10 +175,14 @@
             return illegal();
           }
         }
+        static is(event) {
+          return #values in event;
+        }
       },
     }[name];
-    const { read } = Attributes;
+    const { read, is } = Attributes;
     delete Attributes.read;
+    delete Attributes.is;
     for (let i = 0; i < members.length; i++) {
       const { 0: member } = members[i];
       const getter = Object.getOwnPropertyDescriptor({ get [member]() { return read(this, member); } }, member).get;
@@ -182,13 +190,17 @@
     }
     define(Attributes, undefined, name);
     expose(name, Attributes);
-    return Attributes;
+    return { __proto__: null, Class: Attributes, read, is };
   };
   const required = lib.secret;
   const any = (value) => value;
   const text = (value) => lib.toText(value);
   const unsigned = (value) => +value >>> 0;
-  const ErrorEvent = attributes("ErrorEvent", [
+  const object = (value) => {
+    if (!isObject(value)) throw new TypeError("Failed to construct 'PromiseRejectionEvent': 'promise' is not an object");
+    return value;
+  };
+  const errorEvent = attributes("ErrorEvent", [
     ["colno", unsigned, 0], ["error", any, undefined], ["filename", usv, ""], ["lineno", unsigned, 0], ["message", text, ""],
   ]);
   attributes("MessageEvent", [
@@ -199,16 +211,16 @@
   attributes("CloseEvent", [
     ["code", (value) => unsigned(value) & 0xffff, 0], ["reason", usv, ""], ["wasClean", (value) => !!value, false],
   ]);
-  const PromiseRejectionEvent = attributes("PromiseRejectionEvent", [["promise", (value) => lib.resolved(value), required], ["reason", any, undefined]]);
+  const rejectionEvent = attributes("PromiseRejectionEvent", [["promise", object, required], ["reason", any, undefined]]);
 
   // The listeners of one target: `{type, callback, capture, passive, once, removed}`.
   let listenersOf;
+  const globals = list();
   class EventTarget {
     #listeners = list();
     constructor() {}
     static {
       // A call without a receiver means the global object.
-      const globals = list();
       listenersOf = (target) => {
         const receiver = target ?? global;
         if (receiver === global) return globals;
@@ -245,7 +257,7 @@
       if (signal !== undefined && lib.abortState(signal).aborted) return;
       if (listener === null || find(listeners, name, listener, capture) !== -1) return;
       const entry = { __proto__: null, type: name, callback: listener, capture, passive, once, removed: false };
-      append(listeners, entry);
+      add(listeners, entry);
       if (signal !== undefined) lib.onAbort(signal, () => removeEntry(listeners, entry));
     }
     removeEventListener(type, callback, options = undefined) {
@@ -271,6 +283,11 @@
   expose("EventTarget", EventTarget);
   lib.EventTarget = EventTarget;
 
+  const add = (listeners, entry) => {
+    append(listeners, entry);
+    // Until somebody listens, rejections cost nothing.
+    if (listeners === globals && (entry.type === "unhandledrejection" || entry.type === "rejectionhandled")) native.trackRejections();
+  };
   const toListener = (callback) => {
     if (callback === null || callback === undefined) return null;
     if (!isObject(callback)) throw new TypeError("The listener is neither a function nor an object.");
@@ -334,7 +351,8 @@
   // Fires an event of ours: trusted, whatever listeners throw is reported.
   lib.fire = (target, event) => dispatch(target, listenersOf(target), newTrusted(event), slots(event));
 
-  // An event handler attribute (`onabort`): a listener whose callback is replaced in place.
+  // An event handler attribute (`onabort`): a listener whose callback is replaced in place. Says false to cancel; one for
+  // the global object's errors gets what the event carries, and says true.
   lib.handler = (type) => {
     const handlers = new lib.WeakMap();
     return {
@@ -356,32 +374,44 @@
           __proto__: null, type, capture: false, passive: false, once: false, removed: false,
           callback: (event) => {
             if (typeof record.value !== "function") return;
-            if (apply(record.value, target, [event]) === false) cancel(slots(event));
+            const isError = target === global && type === "error" && errorEvent.is(event);
+            if (apply(record.value, target, isError ? errorValues(event) : [event]) === isError) cancel(slots(event));
           },
         };
-        append(listeners, record.entry);
+        add(listeners, record.entry);
       },
     };
   };
 
-  // What a callback of ours threw: an `error` event on the global object. It never fails the run.
+  const errorValues = (event) => {
+    const { read } = errorEvent;
+    return [read(event, "message"), read(event, "filename"), read(event, "lineno"), read(event, "colno"), read(event, "error")];
+  };
+
+  // What a callback threw: an `error` event on the global object. It never fails the run.
   let reporting = false;
   const report = (lib.report = (error) => {
-    if (reporting) return;
+    if (reporting || !isHeard("error")) return;
     reporting = true;
     try {
-      let message = "";
-      try {
-        message = kindOf(error) === "error" ? "Uncaught " + error : "Uncaught " + String(error);
-      } catch {
-        message = "Uncaught exception";
-      }
-      lib.fire(global, new ErrorEvent("error", { __proto__: null, cancelable: true, message, error }));
+      const { filename, lineno, colno } = placeOf(error);
+      const init = { __proto__: null, cancelable: true, message: "Uncaught " + textOf(error), filename, lineno, colno, error };
+      lib.fire(global, new errorEvent.Class("error", init));
     } finally {
       reporting = false;
     }
   });
-  lib.PromiseRejectionEvent = PromiseRejectionEvent;
+  const isHeard = (type) => {
+    for (let i = 0; i < globals.length; i++) if (globals[i].type === type) return true;
+    return false;
+  };
+  const textOf = (error) => {
+    try {
+      return kindOf(error) === "error" ? lib.errorText(error) : String(error);
+    } catch {
+      return "exception";
+    }
+  };
   const { reportError } = {
     reportError(error) {
       need(arguments.length, 1, "reportError");
@@ -389,4 +419,50 @@
     },
   };
   expose("reportError", reportError, true);
+
+  // Where an error was made, and for other values where the program is: the first place that the stack names.
+  const placeOf = (error) => {
+    const kind = kindOf(error);
+    let stack;
+    if (kind === "error") stack = errorStack(error);
+    else if (kind === "exception") stack = getOwnPropertyDescriptor(error, "stack")?.value;
+    else stack = stackHere();
+    if (typeof stack === "string") {
+      for (let at = indexOf(stack, FRAME); at !== -1; at = indexOf(stack, FRAME, at + 1)) {
+        const end = indexOf(stack, "\n", at + 1);
+        const place = placeIn(slice(stack, at + FRAME.length, end === -1 ? stack.length : end));
+        if (place !== undefined) return place;
+      }
+    }
+    return { __proto__: null, filename: lib.programName, lineno: 0, colno: 0 };
+  };
+  const FRAME = "\n    at ";
+  // Of `name (file:1:2)` or `file:1:2`; nothing for what is not the program's own: preludes have lines below one.
+  const placeIn = (frame) => {
+    const isNamed = endsWith(frame, ")");
+    const text = isNamed ? slice(frame, lastIndexOf(frame, "(") + 1, frame.length - 1) : frame;
+    const column = lastIndexOf(text, ":");
+    const line = column < 1 ? -1 : lastIndexOf(text, ":", column - 1);
+    if (line < 1) return undefined;
+    const lineno = +slice(text, line + 1, column);
+    const colno = +slice(text, column + 1);
+    return lineno >= 1 && colno >= 1 ? { __proto__: null, filename: slice(text, 0, line), lineno, colno } : undefined;
+  };
+  // Without asking the program's `Error.prepareStackTrace`.
+  const prepare = getOwnPropertyDescriptor(Error, "prepareStackTrace");
+  const stackHere = () => {
+    const programs = apply(prepare.get, Error, []);
+    apply(prepare.set, Error, [undefined]);
+    try {
+      return errorStack(new Error());
+    } finally {
+      apply(prepare.set, Error, [programs]);
+    }
+  };
+
+  // A rejection that nobody handled, or one that was told as such and is handled now.
+  lib.tellRejection = (type, promise, reason) => {
+    const init = { __proto__: null, cancelable: type === "unhandledrejection", promise, reason };
+    lib.fire(global, new rejectionEvent.Class(type, init));
+  };
 });

@@ -65,9 +65,9 @@
   const markSlots = (name, options) => {
     const text = usv(name);
     const { detail = null, startTime = native.now() } = lib.dictionary(options, "options");
-    const time = +startTime;
-    if (time < 0) throw new TypeError("A mark cannot have a negative start time");
-    return { __proto__: null, name: text, entryType: "mark", startTime: time, duration: 0, detail: structuredClone(detail) };
+    const start = time(startTime, "The start time");
+    if (start < 0) throw new TypeError("A mark cannot have a negative start time");
+    return { __proto__: null, name: text, entryType: "mark", startTime: start, duration: 0, detail: structuredClone(detail) };
   };
 
   let entries = list();
@@ -99,14 +99,15 @@
       check(this);
       need(arguments.length, 1, "measure' on 'Performance");
       const text = usv(name);
-      let from = startOrOptions;
+      let from = startOrOptions ?? undefined;
       let to = endMark;
       let length;
       let detail = null;
       if (isObject(startOrOptions)) {
-        ({ detail = null, duration: length, end: to, start: from } = startOrOptions);
+        ({ detail, duration: length, end: to, start: from } = startOrOptions);
+        if (length !== undefined) length = time(length, "The duration");
         const isGiven = from !== undefined || to !== undefined || length !== undefined;
-        if (isGiven || detail !== null) {
+        if (isGiven || detail !== undefined) {
           if (endMark !== undefined) throw new TypeError("An end mark cannot be given beside options");
           if (from === undefined && to === undefined) throw new TypeError("Options need a start or an end");
           if (from !== undefined && to !== undefined && length !== undefined) {
@@ -115,9 +116,10 @@
         } else {
           to = endMark;
         }
+        detail ??= null;
       }
-      const end = to === undefined ? (length !== undefined && from !== undefined ? moment(from) + +length : native.now()) : moment(to);
-      const start = from !== undefined ? moment(from) : length !== undefined && to !== undefined ? end - +length : 0;
+      const end = to === undefined ? (length !== undefined && from !== undefined ? moment(from) + length : native.now()) : moment(to);
+      const start = from !== undefined ? moment(from) : length !== undefined && to !== undefined ? end - length : 0;
       const slots = { __proto__: null, name: text, entryType: "measure", startTime: start, duration: end - start, detail: structuredClone(detail) };
       const measure = new PerformanceMeasure(secret, slots);
       append(entries, measure);
@@ -156,15 +158,29 @@
   const moment = (mark) => {
     if (typeof mark === "number") {
       if (mark < 0) throw new TypeError("A time cannot be negative");
-      return mark;
+      return time(mark, "A time");
     }
     const name = usv(mark);
+    if (lib.indexOfList(NAVIGATION, name) !== -1) throw new TypeError("'" + name + "' is a time of a page's, and there is none here");
     for (let i = entries.length - 1; i >= 0; i--) {
       const slots = entrySlots(entries[i]);
       if (slots.entryType === "mark" && slots.name === name) return slots.startTime;
     }
     throw new DOMException("The mark '" + name + "' does not exist.", "SyntaxError");
   };
+  // `double`.
+  const time = (value, what) => {
+    const number = +value;
+    if (!lib.isFinite(number)) throw new TypeError(what + " is not a finite number");
+    return number;
+  };
+  // The attributes of PerformanceTiming.
+  const NAVIGATION = [
+    "connectEnd", "connectStart", "domComplete", "domContentLoadedEventEnd", "domContentLoadedEventStart",
+    "domInteractive", "domLoading", "domainLookupEnd", "domainLookupStart", "fetchStart", "loadEventEnd", "loadEventStart",
+    "navigationStart", "redirectEnd", "redirectStart", "requestStart", "responseEnd", "responseStart",
+    "secureConnectionStart", "unloadEventEnd", "unloadEventStart",
+  ];
   const clear = (type, name) => {
     const text = name === undefined ? undefined : usv(name);
     const kept = list();
@@ -229,7 +245,30 @@
       guard(token);
       super();
     }
+    get onerror() {
+      return onerror.get(scope(this));
+    }
+    set onerror(value) {
+      onerror.set(scope(this), value);
+    }
+    get onrejectionhandled() {
+      return onrejectionhandled.get(scope(this));
+    }
+    set onrejectionhandled(value) {
+      onrejectionhandled.set(scope(this), value);
+    }
+    get onunhandledrejection() {
+      return onunhandledrejection.get(scope(this));
+    }
+    set onunhandledrejection(value) {
+      onunhandledrejection.set(scope(this), value);
+    }
   }
+  // A call without a receiver means the global object.
+  const scope = (value) => ((value ?? global) === global ? global : illegal());
+  const onerror = lib.handler("error");
+  const onrejectionhandled = lib.handler("rejectionhandled");
+  const onunhandledrejection = lib.handler("unhandledrejection");
   define(WorkerGlobalScope);
   expose("WorkerGlobalScope", WorkerGlobalScope);
   class ServiceWorkerGlobalScope extends WorkerGlobalScope {

@@ -122,6 +122,7 @@
     bufferMax: getterOf(ArrayBuffer.prototype, "maxByteLength"),
     bufferResizable: getterOf(ArrayBuffer.prototype, "resizable"),
     bufferDetached: getterOf(ArrayBuffer.prototype, "detached"),
+    bufferResize: method(ArrayBuffer, "resize"),
     bufferSlice: method(ArrayBuffer, "slice"),
     bufferTransfer: method(ArrayBuffer, "transfer"),
     bufferTransferFixed: method(ArrayBuffer, "transferToFixedLength"),

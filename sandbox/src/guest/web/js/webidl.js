@@ -52,6 +52,16 @@
   // Undefined for what is no object, and for kinds that nothing here treats specially.
   const kindOf = (lib.kindOf = (value) => kinds[classId(value)]);
 
+  // A DOMException is an error to the language too: it has an [[ErrorData]] slot. The engine knows only its own.
+  const { prototype: exceptionPrototype } = DOMException;
+  const { isError } = {
+    isError(value) {
+      const kind = kindOf(value);
+      return (kind === "error" || kind === "exception") && value !== exceptionPrototype;
+    },
+  };
+  defineProperty(Error, "isError", { __proto__: null, value: isError });
+
   const isObject = (lib.isObject = (value) => (typeof value === "object" && value !== null) || typeof value === "function");
 
   const illegal = (lib.illegal = () => {

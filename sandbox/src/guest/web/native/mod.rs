@@ -33,6 +33,7 @@ pub(super) fn functions<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     url_pattern::add(ctx, &natives)?;
     buffer::add(ctx, &natives)?;
     natives.set("lateScript", Function::new(ctx.clone(), super::node::late_script)?)?;
+    natives.set("trackRejections", Function::new(ctx.clone(), super::rejections::track)?)?;
     random::add(ctx, &natives)?;
     derive::add(ctx, &natives)?;
     cipher::add(ctx, &natives)?;
