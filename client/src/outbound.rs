@@ -33,7 +33,7 @@ impl Target for OutboundTarget {
                 return Err(ErrorValue::new("TypeError", "outbound is a function and has no members").into());
             };
             let request = outbound_call(args).map_err(error_to_value)?;
-            let name = text::cut(&format!("{} {}", request.method, request.url), NAME_BYTES).into_owned();
+            let name = text::shortened(&format!("{} {}", request.method, request.url), NAME_BYTES).into_owned();
             // A function that panics fails its request, in the words of an executor in this process.
             let performed = AssertUnwindSafe(async { self.outbound.fetch(request).await }).catch_unwind();
             // A request that the daemon releases is dropped, which cancels it: nobody reads the response.

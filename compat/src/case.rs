@@ -109,7 +109,7 @@ pub enum Because {
     ReferenceFails,
     /// The engine cannot: a named feature, or the wording of its own messages.
     Engine,
-    /// CONTRACT.md decides otherwise on purpose; the reason names the section.
+    /// What the protocol promises is otherwise on purpose; the reason says what.
     Contract,
     /// A fault of ours, or a feature that is still to come. The list of these is to become empty.
     NotYet,

@@ -31,28 +31,19 @@ struct Corpus {
     sources: Vec<String>,
 }
 
-/// What is done about the corpora.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// Names of APIs; all when empty.
-    pub apis: Vec<String>,
-    /// Prints every difference as a line of JSON, `[api, source, ours, reference]`, and judges nothing.
-    pub measure: bool,
-    /// The program that makes our sandboxes; this one when absent.
-    pub zygote: Option<PathBuf>,
-}
-
-/// Runs corpora through both sides and prints the report; says whether all is as it is listed.
+/// Runs the corpora of `apis`, or all when there are none, through both sides and prints the report; says whether all is as
+/// it is listed. With `measure` it prints every difference as a line of JSON, `[api, source, ours, reference]`, and judges
+/// nothing. `zygote` is the program that makes our sandboxes; this one when absent.
 ///
 /// # Errors
 /// There is no such corpus, a side could not be asked, or a list not be read.
-pub async fn run(options: &Options) -> Result<bool> {
+pub async fn run(apis: &[String], measure: bool, zygote: Option<PathBuf>) -> Result<bool> {
     let mut corpora = generated().await?;
-    for api in &options.apis {
+    for api in apis {
         ensure!(corpora.iter().any(|corpus| corpus.api == *api), "there is no corpus `{api}`");
     }
-    corpora.retain(|corpus| options.apis.is_empty() || options.apis.contains(&corpus.api));
-    let pool = PoolExecutor::new(PoolOptions { zygote: options.zygote.clone(), ..PoolOptions::default() }).await?;
+    corpora.retain(|corpus| apis.is_empty() || apis.contains(&corpus.api));
+    let pool = PoolExecutor::new(PoolOptions { zygote, ..PoolOptions::default() }).await?;
     let (ours, reference) = (CodemodeExecutor::new(pool), Reference::start(Column::NEWEST).await?);
     let parts = corpora.iter().flat_map(|corpus| corpus.sources.chunks(CASES_AT_ONCE).map(move |part| (corpus, part)));
     let ask = async |(corpus, part): (&Corpus, &[String])| {
@@ -72,7 +63,7 @@ pub async fn run(options: &Options) -> Result<bool> {
         let cases = sources.iter().zip(outcomes.by_ref());
         let cases = cases.map(|(source, (ours, reference))| Compared { source, ours, reference });
         let cases: Vec<_> = cases.collect();
-        if options.measure {
+        if measure {
             let differ = cases.iter().filter(|case| case.ours != case.reference);
             differ.for_each(|case| println!("{}", json!([api, case.source, case.ours, case.reference])));
             continue;

@@ -107,46 +107,51 @@ impl Listed {
                 }
             }
         }
-        let entries =
-            self.group.iter().enumerate().flat_map(|(at, group)| group.entries().map(move |entry| (at, entry)));
-        judged.faults.stale =
-            entries.filter(|entry| !used.contains(entry)).map(|(_, entry)| entry.to_owned()).collect();
+        for (at, group) in self.group.iter().enumerate() {
+            let stale = group.entries().enumerate().filter(|(entry, _)| !used.contains(&(at, *entry)));
+            judged.faults.stale.extend(stale.map(|(_, text)| text.to_owned()));
+        }
         judged
     }
 }
 
 impl Group {
-    /// The entries that explain the difference of a case, by what stands for ours in them; none if there are no such.
-    fn fits(&self, case: &Compared<'_>) -> Option<Vec<&str>> {
+    /// The entries that explain the difference of a case, by their places in [`Group::entries`]; none if there are no such.
+    fn fits(&self, case: &Compared<'_>) -> Option<Vec<usize>> {
         let (mut left, mut right) = (case.ours.clone(), case.reference.clone());
         let mut entries = Vec::new();
-        for (ours, reference) in &self.replaced {
+        let mut ahead = 0;
+        for (at, (ours, reference)) in self.replaced.iter().enumerate() {
             if left.contains(ours.as_str()) {
                 left = left.replace(ours.as_str(), reference);
-                entries.push(ours.as_str());
+                entries.push(at);
             }
         }
-        for text in &self.ignored {
+        ahead += self.replaced.len();
+        for (at, text) in self.ignored.iter().enumerate() {
             if left.contains(text.as_str()) || right.contains(text.as_str()) {
                 (left, right) = (left.replace(text.as_str(), ""), right.replace(text.as_str(), ""));
-                entries.push(text.as_str());
+                entries.push(ahead + at);
             }
         }
         if !entries.is_empty() && left == right {
             return Some(entries);
         }
-        let outcomes = self.outcomes.iter();
-        let mut outcomes = outcomes.filter(|(ours, theirs)| fits(ours, &case.ours) && fits(theirs, &case.reference));
-        if let Some((ours, _)) = outcomes.next() {
-            return Some(vec![ours.as_str()]);
+        ahead += self.ignored.len();
+        let outcome = |(ours, theirs): &(String, String)| fits(ours, &case.ours) && fits(theirs, &case.reference);
+        if let Some(at) = self.outcomes.iter().position(outcome) {
+            return Some(vec![ahead + at]);
         }
-        let stands = |texts: &&String| texts.split(" && ").all(|text| case.source.contains(text));
-        self.cases.iter().find(stands).map(|texts| vec![texts.as_str()])
+        ahead += self.outcomes.len();
+        let stands = |texts: &String| texts.split(" && ").all(|text| case.source.contains(text));
+        self.cases.iter().position(stands).map(|at| vec![ahead + at])
     }
 
+    /// All entries, by what stands for ours in them.
     fn entries(&self) -> impl Iterator<Item = &str> {
-        let pairs = self.replaced.iter().chain(&self.outcomes).map(|(ours, _)| ours.as_str());
-        pairs.chain(self.ignored.iter().chain(&self.cases).map(String::as_str))
+        let replaced = self.replaced.iter().map(|(ours, _)| ours).chain(&self.ignored);
+        let others = self.outcomes.iter().map(|(ours, _)| ours).chain(&self.cases);
+        replaced.chain(others).map(String::as_str)
     }
 }
 
@@ -186,15 +191,13 @@ mod tests {
     use super::*;
 
     fn judged(list: &str, cases: &[(&str, &str, &str)]) -> Judged {
-        let case = |(source, ours, reference): &(&'static str, &str, &str)| Compared {
+        let cases = cases.iter().map(|(source, ours, reference)| Compared {
             source,
             ours: (*ours).into(),
             reference: (*reference).into(),
-        };
-        let cases: Vec<(&'static str, &str, &str)> =
-            cases.iter().map(|(source, ours, reference)| (&*source.to_string().leak(), *ours, *reference)).collect();
+        });
         let list: Listed = toml::from_str(list).expect("a list");
-        list.judge(&cases.iter().map(case).collect::<Vec<_>>())
+        list.judge(&cases.collect::<Vec<_>>())
     }
 
     const LIST: &str = r#"
@@ -238,6 +241,18 @@ mod tests {
         let unlisted: Vec<_> = unlisted.iter().map(|(source, ..)| source.as_str()).collect();
         assert_eq!(unlisted, ["half", "a(x)c"]);
         assert_eq!(stale, ["null", "no", "\"pull\", ", r#"["E", "*"]"#, "a( && )b"]);
+    }
+
+    #[test]
+    fn entries_with_the_same_text_of_ours_are_each_looked_for() {
+        let list = r#"
+            [[group]]
+            because = "engine"
+            reason = "the second is stale"
+            outcomes = [['1', '2'], ['1', '3']]
+        "#;
+        assert_eq!(judged(list, &[("a", "1", "2")]).faults.stale, ["1"]);
+        assert!(judged(list, &[("a", "1", "2"), ("b", "1", "3")]).faults.is_empty());
     }
 
     #[test]

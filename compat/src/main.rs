@@ -1,12 +1,11 @@
-//! `codemode-compat [--case ID]... [--column NAME]... [--measure] [--surface [--update]] [--corpora] [--corpus API]...`: runs
-//! the catalogue.
+//! `codemode-compat [OPTION...]`: runs the catalogue, and compares the surface and the corpora.
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a command line tool speaks on its standard streams
 
 use std::process::ExitCode;
 
 use codemode_compat::{
     Column,
-    suite::{self, Surface},
+    suite::{self, Part},
 };
 
 fn main() -> ExitCode {
@@ -42,12 +41,18 @@ fn options() -> anyhow::Result<suite::Options> {
                 "older" => options.columns = Column::OLDER.to_vec(),
                 name => options.columns.push(Column::named(name)?),
             },
-            "--corpora" => options.corpora = Some(options.corpora.unwrap_or_default()),
-            "--corpus" => options.corpora.get_or_insert_default().push(value()?),
+            "--corpora" => choose(&mut options.part, Part::Corpora(Vec::new()))?,
+            "--corpus" => {
+                let api = value()?;
+                match &mut options.part {
+                    Part::Corpora(apis) => apis.push(api),
+                    part => choose(part, Part::Corpora(vec![api]))?,
+                }
+            }
             "--measure" => options.measure = true,
-            "--surface" if options.surface == Surface::WithCases => options.surface = Surface::Alone,
-            "--surface" => {}
-            "--update" => options.surface = Surface::Update,
+            "--surface" => choose(&mut options.part, Part::Surface)?,
+            "--update" if options.part == Part::Surface => options.part = Part::SurfaceUpdate,
+            "--update" => anyhow::bail!("--update goes with --surface, behind it"),
             unknown => anyhow::bail!("there is no option `{unknown}`"),
         }
     }
@@ -55,6 +60,13 @@ fn options() -> anyhow::Result<suite::Options> {
         options.columns.push(Column::NEWEST);
     }
     Ok(options)
+}
+
+/// Sets the one part that is run alone.
+fn choose(part: &mut Part, chosen: Part) -> anyhow::Result<()> {
+    anyhow::ensure!(*part == Part::Cases, "one of --surface and --corpora is run, once");
+    *part = chosen;
+    Ok(())
 }
 
 const HELP: &str = "\

@@ -32,22 +32,22 @@ pub struct Options {
     pub measure: bool,
     /// The program that makes our sandboxes; this one when absent.
     pub zygote: Option<PathBuf>,
-    /// What is done about the surface.
-    pub surface: Surface,
-    /// Which corpora alone are compared.
-    pub corpora: Option<Vec<String>>,
+    /// Which part is run.
+    pub part: Part,
 }
 
-/// What is done about what programs find in their sandbox.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Surface {
-    /// It is compared behind the cases, when all of them run against the newest release.
+/// What of the suite is run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Part {
+    /// The cases. When all of them run against the newest release, the other parts follow.
     #[default]
-    WithCases,
-    /// It alone is compared.
-    Alone,
-    /// It is recorded anew.
-    Update,
+    Cases,
+    /// What programs find in their sandbox is compared.
+    Surface,
+    /// What programs find in the reference's sandbox is recorded anew, and the differences.
+    SurfaceUpdate,
+    /// The corpora of these APIs, or all when empty.
+    Corpora(Vec<String>),
 }
 
 /// The outcomes of a case on our side.
@@ -61,26 +61,22 @@ struct Outcomes {
 /// # Errors
 /// A side could not be started or ended on the way, or there is no such case.
 pub async fn run(options: &Options) -> Result<Report> {
-    if let Some(apis) = &options.corpora {
-        let mut report = Report::default();
-        report.add_check(run_corpora(options, apis.clone()).await?);
-        return Ok(report);
-    }
-    let mut report = if options.surface == Surface::WithCases { run_cases(options).await? } else { Report::default() };
-    let whole = options.cases.is_empty() && options.columns.contains(&Column::NEWEST) && !options.measure;
-    if whole || options.surface != Surface::WithCases {
-        let good = surface::run(options.zygote.clone(), options.surface == Surface::Update).await?;
-        report.add_check(good);
-    }
-    if whole && options.surface == Surface::WithCases {
-        report.add_check(run_corpora(options, Vec::new()).await?);
+    let mut report = Report::default();
+    match &options.part {
+        Part::Cases => {
+            report = run_cases(options).await?;
+            if options.cases.is_empty() && options.columns.contains(&Column::NEWEST) && !options.measure {
+                report.add_check(surface::run(options.zygote.clone(), false).await?);
+                report.add_check(corpora::run(&[], false, options.zygote.clone()).await?);
+            }
+        }
+        Part::Surface => report.add_check(surface::run(options.zygote.clone(), false).await?),
+        Part::SurfaceUpdate => report.add_check(surface::run(options.zygote.clone(), true).await?),
+        Part::Corpora(apis) => {
+            report.add_check(corpora::run(apis, options.measure, options.zygote.clone()).await?);
+        }
     }
     Ok(report)
-}
-
-async fn run_corpora(options: &Options, apis: Vec<String>) -> Result<bool> {
-    let zygote = options.zygote.clone();
-    corpora::run(&corpora::Options { apis, measure: options.measure, zygote }).await
 }
 
 async fn run_cases(options: &Options) -> Result<Report> {

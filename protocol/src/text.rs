@@ -106,7 +106,7 @@ pub const BROKE_DURING_EXECUTION: &str = "Executor connection broke during execu
 pub const BROKE_DURING_CALL: &str = "Executor connection broke during a call";
 
 /// The end of a text that was cut at its bound of `bound` bytes.
-pub fn cut_marker(bound: u64) -> String {
+fn cut_marker(bound: u64) -> String {
     format!("… [cut at its {bound} byte bound: write shorter texts]")
 }
 
@@ -396,22 +396,23 @@ pub fn not_available(what: &str) -> String {
     format!("{what} is not available in this version")
 }
 
-/// `text`, cut at the last character boundary that leaves room for [`cut_marker`] within `bound` bytes.
+/// `text`, cut at the last character boundary that leaves room within `bound` bytes for a marker, which says what the
+/// bound is unless that is too long itself.
 pub fn cut(text: &str, bound: u64) -> Cow<'_, str> {
-    cut_before(text, bound, || cut_marker(bound))
+    cut_before(text, bound, || Some(cut_marker(bound)).filter(|marker| marker.len() as u64 <= bound))
 }
 
 /// A name inside one of these texts, cut so that it takes at most `bound` bytes.
 pub fn shortened(name: &str, bound: u64) -> Cow<'_, str> {
-    cut_before(name, bound, || "…".to_owned())
+    cut_before(name, bound, || None)
 }
 
-fn cut_before(text: &str, bound: u64, marker: impl FnOnce() -> String) -> Cow<'_, str> {
+fn cut_before(text: &str, bound: u64, marker: impl FnOnce() -> Option<String>) -> Cow<'_, str> {
     let bound = usize::try_from(bound).unwrap_or(usize::MAX);
     if text.len() <= bound {
         return text.into();
     }
-    let marker = marker();
+    let marker = marker().map_or(Cow::Borrowed("…"), Cow::Owned);
     let end = text.floor_char_boundary(bound.saturating_sub(marker.len()));
     format!("{}{marker}", &text[..end]).into()
 }
@@ -440,5 +441,6 @@ mod tests {
         let cut = cut(&long, 101);
         assert!(cut.len() <= 101 && cut.ends_with("é… [cut at its 101 byte bound: write shorter texts]"), "{cut}");
         assert_eq!(shortened(&long, 10), "ééé…");
+        assert_eq!(super::cut(&long, 20), "éééééééé…", "no room for the whole marker");
     }
 }

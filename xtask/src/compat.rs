@@ -14,7 +14,7 @@ pub(crate) fn run(repository: &Repository, options: &[&str]) -> Result<()> {
     run_built(repository, options)
 }
 
-/// The newest release, and what programs find in their sandbox; everything is built.
+/// The newest release, what programs find in their sandbox and the corpora of its APIs; everything is built.
 pub(crate) fn newest(repository: &Repository) -> Result<()> {
     run_built(repository, &[])
 }

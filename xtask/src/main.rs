@@ -46,8 +46,10 @@ fn run(arguments: &[String]) -> Result<()> {
         ["bench", options @ ..] => bench::run(&Repository::open()?, options),
         ["compat", options @ ..] => compat::run(&Repository::open()?, options),
         ["fuzz", options @ ..] => fuzz::run(&Repository::open()?, options),
-        ["sanitize", options @ ..] => sanitize::run(&Repository::open()?, options),
-        ["test" | "full" | "tidy", option, ..] => bail!("`{}` takes no argument, but got `{option}`", arguments[0]),
+        ["sanitize"] => sanitize::run(&Repository::open()?),
+        ["test" | "full" | "tidy" | "sanitize", option, ..] => {
+            bail!("`{}` takes no argument, but got `{option}`", arguments[0])
+        }
         [unknown, ..] => bail!("there is no command `{unknown}`\n\n{HELP}"),
     }
 }

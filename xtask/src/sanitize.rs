@@ -16,10 +16,7 @@ const THREAD_STACK: &str = "67108864";
 /// What is run, as arguments of `cargo test`.
 const TESTS: [&[&str]; 2] = [&["--test", "web"], &["--lib", "guest::"]];
 
-pub(crate) fn run(repository: &Repository, options: &[&str]) -> Result<()> {
-    if let Some(option) = options.first() {
-        bail!("`sanitize` takes no argument, but got `{option}`");
-    }
+pub(crate) fn run(repository: &Repository) -> Result<()> {
     if let Some(reason) = obstacle(repository) {
         bail!("AddressSanitizer cannot be had here: {reason}");
     }

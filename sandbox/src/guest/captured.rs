@@ -136,10 +136,9 @@ impl Captured {
         ERROR_KINDS.get(at).copied()
     }
 
-    /// Gives an error of the engine's own another class.
-    pub(super) fn set_error_kind(&self, error: &Val, kind: &str) -> Js<()> {
-        let Some(at) = ERROR_KINDS.iter().position(|known| *known == kind) else { return Ok(()) };
-        error.set_prototype(&self.error_prototypes[at])
+    /// Gives an error of the engine's own the class RangeError.
+    pub(super) fn make_range_error(&self, error: &Val) -> Js<()> {
+        error.set_prototype(&self.error_prototypes[RANGE_ERROR])
     }
 
     /// The stack that an error has, undefined while it has none.
@@ -205,3 +204,6 @@ impl Captured {
 
 /// Classes of errors that the engine makes.
 const ERROR_KINDS: &[&str] = &["TypeError", "ReferenceError", "RangeError", "SyntaxError", "URIError", "InternalError"];
+
+/// Where RangeError stands among them.
+const RANGE_ERROR: usize = 2;

@@ -291,8 +291,8 @@ fn address(state: &State, provider: &str, tool: &str, args: &[Val]) -> Js<String
         && namespace.is_string()
         && member.is_string()
     {
-        let namespace = super::errors::cut_text(state, namespace, ADDRESS_BYTES)?;
-        return Ok(format!("{namespace}.{}", super::errors::cut_text(state, member, ADDRESS_BYTES)?));
+        let [namespace, member] = [namespace, member].map(|name| super::errors::shortened(state, name, ADDRESS_BYTES));
+        return Ok(format!("{}.{}", namespace?, member?));
     }
     Ok(format!("{provider}.{}", text::shortened(tool, ADDRESS_BYTES)))
 }

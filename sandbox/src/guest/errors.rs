@@ -116,12 +116,20 @@ pub(super) fn type_name(value: &Val) -> &'static str {
 
 /// The text of a string value, cut at `bound` bytes with a marker. A huge string is never converted whole.
 pub(super) fn cut_text(state: &State, string: &Val, bound: u64) -> Js<String> {
-    // A prefix of as many units as bytes are allowed, and one more, so that the cut sees that there is more.
+    Ok(text::cut(&beginning(state, string, bound)?, bound).into_owned())
+}
+
+/// The text of a name, cut at `bound` bytes for a place inside another text.
+pub(super) fn shortened(state: &State, name: &Val, bound: u64) -> Js<String> {
+    Ok(text::shortened(&beginning(state, name, bound)?, bound).into_owned())
+}
+
+/// As many units of a string as bytes are allowed, and one more, so that a cut sees that there is more.
+fn beginning(state: &State, string: &Val, bound: u64) -> Js<String> {
     let units = i32::try_from(bound.saturating_add(1)).unwrap_or(i32::MAX);
     let prefix = state.captured.prefix(state.cx, string, units)?;
     let whole = prefix.text()?;
-    let text = lossy(whole.bytes());
-    Ok(text::cut(&text, bound).into_owned())
+    Ok(lossy(whole.bytes()).into_owned())
 }
 
 /// The line at which a source did not parse; may lie ahead of the caller's own.

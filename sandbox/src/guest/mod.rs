@@ -44,8 +44,8 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// Builds the engine in the zygote, once per process. Runs the warm-up program once, so that what the engine makes
-    /// on first use is shared by all children.
+    /// Builds the engine in the zygote, once per process. Runs an ordinary program, so that what the engine makes on
+    /// first use is shared by all children.
     ///
     /// # Errors
     /// A readable text when the engine cannot be set up; the zygote cannot work then.
@@ -74,18 +74,15 @@ impl Engine {
         state.random.reseed()?;
         // Once before the Web surface is made, so that the places on the engine's pages that a program needs are free
         // when they are put aside for programs, and once after it.
-        serve::warm_up(state, ORDINARY);
+        serve::warm_up(state, serve::ORDINARY);
         let hot = HotPages::of_heap(heap);
         install_web(cx).map_err(|_| failed("Web surface"))?;
-        serve::warm_up(state, ORDINARY);
+        serve::warm_up(state, serve::ORDINARY);
         // SAFETY: a live runtime.
         unsafe { qjs::JS_RunGC(cx.runtime()) };
         Ok(Self { state, hot })
     }
 }
-
-/// Touches what an ordinary program touches.
-const ORDINARY: &str = include_str!("warm_up.js");
 
 /// Makes the Web surface; its requests go to the host.
 fn install_web(cx: js::Cx) -> rquickjs::Result<()> {

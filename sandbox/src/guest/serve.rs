@@ -12,8 +12,8 @@ use super::socket::Received;
 use super::state::State;
 use crate::frame::{FromChild, InvokeSpec, LogBounds, OutboundSpec, ProviderSpec, RunSpec, ToChild};
 
-/// Serves exactly one run in a forked child and exits the process: reseeds what the fork copied, runs the warm-up
-/// program when `warm`, sends `Ready`, blocks until the `Run` frame, runs it, sends `Done`. A run whose result holds
+/// Serves exactly one run in a forked child and exits the process: runs a warm-up program when
+/// `warm`, reseeds what the fork copied, sends `Ready`, blocks until the `Run` frame, runs it, sends `Done`. A run whose result holds
 /// handles is followed by the calls of them, until the pool closes the socket.
 ///
 /// `socket` is a blocking stream socket. The caller has closed everything else and confined the process, and calls this
@@ -26,7 +26,7 @@ pub(crate) fn serve(engine: &mut Engine, socket: RawFd, warm: bool) -> ! {
         // What every run writes to, and then little more than every run executes: an ordinary program would cost each
         // child more than it saves those that are like it.
         let is_own = engine.hot.is_some_and(HotPages::make_own);
-        warm_up(state, if is_own { LEAST } else { super::ORDINARY });
+        warm_up(state, if is_own { LEAST } else { ORDINARY });
     }
     if state.random.reseed().is_err() {
         super::socket::broken();
@@ -90,10 +90,13 @@ pub(super) fn warm_up(state: &State, code: &str) {
         allow_dropped_keys: false,
         logs: LogBounds { line_bytes: 1 << 16, lines: 16, total_bytes: 1 << 16 },
     };
-    // Its one call is never answered, so it ends as stalled or completed; either is fine.
+    // A call is never answered, so it ends as stalled or completed; either is fine.
     let done = run(state, &mut spec);
     debug_assert!(done.result.is_some(), "the warm-up program failed: {:?}", done.error);
 }
+
+/// Touches what an ordinary program touches.
+pub(super) const ORDINARY: &str = include_str!("warm_up.js");
 
 /// The program that asks least of a run.
 const LEAST: &str = "async () => 1";

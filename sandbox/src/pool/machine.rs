@@ -427,7 +427,8 @@ impl Machine {
         long && self.idle.is_empty() && self.wanted() > 0
     }
 
-    /// Whether `child` was asked for and not given up. The zygote answers in order, so that one before it without an answer has failed.
+    /// Whether `child` was asked for and not given up. The zygote answers in order, so that one before it without an
+    /// answer has failed.
     fn fork_answered(&mut self, child: ChildId, now: Duration) -> bool {
         self.answered = now;
         let later = self.forking.split_off(&child);

@@ -158,7 +158,7 @@ fn stack_of(state: &State, error: &Val, sites: &Val) -> Js<Option<Val>> {
         }
         if let Some(message) = message_for(state, error, &sites)? {
             if state.captured.error_kind(error) == Some("InternalError") {
-                state.captured.set_error_kind(error, "RangeError")?;
+                state.captured.make_range_error(error)?;
             }
             let flags = qjs::JS_PROP_WRITABLE | qjs::JS_PROP_CONFIGURABLE;
             error.define(c"message", state.cx.string(&message)?, flags)?;

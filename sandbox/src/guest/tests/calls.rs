@@ -219,7 +219,8 @@ fn calls_beyond_the_bound_in_flight_wait_and_all_are_made() {
 fn oversized_arguments_and_results_fail_their_call_with_size_and_bound() {
     let mut spec = spec(
         "async () => { const seen = [];
-            for (const call of [() => api.echo('x'.repeat(2000)), () => api.big(), () => api.__call('ns', 'member', 'x'.repeat(2000)), () => api.echo('fits')])
+            for (const call of [() => api.echo('x'.repeat(2000)), () => api.big(), () => api.__call('ns', 'member', 'x'.repeat(2000)),
+                () => api.__call('n'.repeat(300), 'member', 'x'.repeat(2000)), () => api.echo('fits')])
                 try { seen.push(await call()) } catch (e) { seen.push(e.message) }
             return seen }",
     );
@@ -233,6 +234,7 @@ fn oversized_arguments_and_results_fail_their_call_with_size_and_bound() {
         "The arguments of api.echo take 2004 bytes; the bound is 1000 bytes.",
         "The result of api.big takes 3013 bytes; the bound is 1000 bytes.",
         "The arguments of ns.member take 2018 bytes; the bound is 1000 bytes.",
+        "n….member take 2316 bytes; the bound is 1000 bytes.",
         "[[\"fits\"]]",
     ] {
         assert!(result.contains(part), "{result}");
