@@ -31,6 +31,7 @@ const SEEDED_TESTS: [(&[&str], &[&str]); 4] = [
     (
         &["--package", "codemode-sandbox", "--lib"],
         &[
+            "no_body_and_no_stack_is_more_than_text",
             "no_bytes_of_a_child_are_more_than_a_violation",
             "no_specifier_leads_past_the_callers_modules",
             "no_text_breaks_the_search_for_what_failed",

@@ -6,7 +6,8 @@ use codemode_protocol::{ErrorDetails, text};
 use super::js::{Atom, Js, Kind, Promise, Val, lossy};
 use super::json::write_arguments;
 use super::output::Output;
-use super::program::FILE;
+use super::program::NAME;
+use super::stack::{frames, place_of, position};
 use super::state::State;
 
 /// A thrown value in words.
@@ -26,7 +27,7 @@ pub(super) fn describe(state: &State, thrown: &Val, bound: u64) -> Described {
         details.name = property(state, thrown, c"name", bound).unwrap_or_else(|| "Error".into());
         if let Some(stack) = property(state, thrown, c"stack", bound) {
             let frames = frames(&stack, &details.name, &message);
-            (details.line, details.column) = position(frames, state.namespaces.first_line()).unzip();
+            (details.line, details.column) = position(frames, NAME, state.namespaces.first_line()).unzip();
             details.stack = Some(stack);
         }
         details.message = message;
@@ -135,14 +136,7 @@ fn beginning(state: &State, string: &Val, bound: u64) -> Js<String> {
 /// The line at which a source did not parse; may lie ahead of the caller's own.
 pub(super) fn first_line_of(state: &State, thrown: &Val) -> Option<i32> {
     let stack = property(state, thrown, c"stack", STACK_BYTES)?;
-    stack.lines().find_map(place).map(|(line, _)| line)
-}
-
-/// The part of a stack that is behind its first lines, which are the error as text. An error may have changed since its
-/// stack was made: then it is what looks like frames.
-fn frames<'a>(stack: &'a str, name: &str, message: &str) -> &'a str {
-    let text = [name, message].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ");
-    stack.strip_prefix(text.as_str()).or_else(|| stack.find("\n    at ").map(|at| &stack[at..])).unwrap_or_default()
+    stack.lines().find_map(|line| place_of(line, NAME)).map(|(line, _)| line)
 }
 
 /// Line and column at which a module's source did not parse: the parser's errors name them first of all.
@@ -151,53 +145,5 @@ pub(super) fn place_in(state: &State, thrown: &Val, file: &str) -> Option<(i32, 
     stack.lines().find_map(|line| place_of(line, file))
 }
 
-/// The first place in the caller's own source that a stack names.
-fn position(stack: &str, first_line: i32) -> Option<(u32, u32)> {
-    stack.lines().find_map(|line| place(line).filter(|(at, _)| *at >= first_line)).and_then(|(line, column)| {
-        Some((u32::try_from(line).ok().filter(|line| *line > 0)?, u32::try_from(column).ok()?))
-    })
-}
-
-/// The line and column in a stack's line, when it names the program.
-fn place(line: &str) -> Option<(i32, i32)> {
-    place_of(line, FILE.to_str().ok()?)
-}
-
-/// The line and column in a stack's line, when it names `file`: as `at name (file:1:2)`, or as `at file:1:2`.
-fn place_of(line: &str, file: &str) -> Option<(i32, i32)> {
-    let line = line.trim_end_matches(')');
-    let numbers = line.rfind(file).map(|at| &line[at + file.len()..])?;
-    let before = &line[..line.len() - numbers.len() - file.len()];
-    if !before.ends_with('(') && before.trim() != "at" {
-        return None;
-    }
-    let (line, column) = numbers.strip_prefix(':')?.rsplit_once(':')?;
-    Some((line.parse().ok()?, column.parse().ok()?))
-}
-
 /// Bytes of a stack that are looked at.
 const STACK_BYTES: u64 = 16 * 1024;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_stack_is_read_from_the_callers_first_line_on() {
-        let stack = "Error: at program.js:7:7\n    at helper (program.js:-4:3)\n    at map (native)\n    at program.js:1:1\n    at f (program.js:2:15)\n    at program.js:9:1";
-        let frames = frames(stack, "Error", "at program.js:7:7");
-        assert_eq!(position(frames, 1), Some((1, 1)));
-        assert_eq!(position(frames, 2), Some((2, 15)));
-        assert_eq!(position(frames, 3), Some((9, 1)));
-        assert_eq!(position("    at map (native)", 1), None);
-        assert_eq!(position("    at f (lib/program.js:7:1)\n    at my-program.js:8:1", 1), None);
-    }
-
-    #[test]
-    fn frames_are_found_behind_whatever_the_error_has_become() {
-        assert_eq!(frames("Error: a\n    at f (native)", "Error", "a"), "\n    at f (native)");
-        assert_eq!(frames("Error: a\n    at f (native)", "Late", "b"), "\n    at f (native)");
-        assert_eq!(frames("Error", "Error", ""), "");
-        assert_eq!(frames("odd", "Error", ""), "");
-    }
-}

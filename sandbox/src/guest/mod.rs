@@ -5,6 +5,7 @@
 //! values; everything that natives need to know is in [`state`].
 
 mod alloc;
+mod body;
 mod captured;
 mod clock;
 mod console;
@@ -15,6 +16,8 @@ mod event_loop;
 mod faults;
 mod globals;
 mod handles;
+#[cfg(test)]
+mod hold;
 mod hot_pages;
 mod js;
 mod json;
@@ -27,6 +30,7 @@ mod quiet;
 mod run;
 mod serve;
 mod socket;
+mod stack;
 mod state;
 mod views;
 mod web;

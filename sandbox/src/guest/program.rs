@@ -4,13 +4,13 @@
 //! at the lines and columns that it has in the caller's own source, so nothing has to be rebased: the lines of imports
 //! and preludes ahead of it are numbered down from there, below one if need be.
 
-use std::borrow::Cow;
 use std::ffi::{CStr, c_int};
 use std::rc::Rc;
 
-use codemode_protocol::{is_line_terminator, is_white_space, separate_imports};
+use codemode_protocol::separate_imports;
 use rquickjs::qjs;
 
+use super::body::{line_feeds, lines, without_semicolon};
 use super::js::{Cx, Js, Pending, Val, answer};
 use super::modules::definition;
 use super::namespace;
@@ -19,6 +19,12 @@ use crate::frame::ProviderSpec;
 
 /// The program's name in stacks.
 pub(super) const FILE: &CStr = c"program.js";
+
+/// The same as text.
+pub(super) const NAME: &str = match FILE.to_str() {
+    Ok(name) => name,
+    Err(_) => panic!("the name is ASCII"),
+};
 
 /// The name of proxy sources in stacks.
 pub(super) const PROXY_FILE: &CStr = c"proxy.js";
@@ -256,46 +262,6 @@ fn read_error(state: &State) -> Js<()> {
     Ok(())
 }
 
-/// The body without its one trailing semicolon, which becomes a space: the last one that only white space and comments
-/// follow. If several qualify, all but the first stand in comments.
-fn without_semicolon(body: &str) -> Cow<'_, str> {
-    let mut found = None;
-    for (at, _) in body.rmatch_indices(';').take(SEMICOLONS) {
-        // Not the end of the search: this one may stand in a comment that follows the one that counts.
-        if is_trivia(&body[at + 1..]) {
-            found = Some(at);
-        }
-    }
-    match found {
-        Some(at) => format!("{} {}", &body[..at], &body[at + 1..]).into(),
-        None => body.into(),
-    }
-}
-
-/// Whether `text` is nothing but white space and comments.
-fn is_trivia(mut text: &str) -> bool {
-    loop {
-        text = text.trim_start_matches(is_white_space);
-        if let Some(comment) = text.strip_prefix("//") {
-            text = comment.find(is_line_terminator).map_or("", |end| &comment[end..]);
-        } else if let Some(comment) = text.strip_prefix("/*") {
-            let Some(end) = comment.find("*/") else { return false };
-            text = &comment[end + 2..];
-        } else {
-            return text.is_empty();
-        }
-    }
-}
-
-/// Line breaks as line feeds, as the language reads them, so that counting them is exact.
-fn line_feeds(text: &str) -> Cow<'_, str> {
-    if text.contains('\r') { text.replace("\r\n", "\n").replace('\r', "\n").into() } else { text.into() }
-}
-
-fn lines(text: &str) -> i32 {
-    text.bytes().filter(|byte| *byte == b'\n').count() as i32
-}
-
 /// Two names that stand in no source of the run.
 fn fresh_names(code: &str, providers: &[ProviderSpec], random: u64) -> (String, String) {
     let sources = || {
@@ -312,31 +278,9 @@ fn fresh_names(code: &str, providers: &[ProviderSpec], random: u64) -> (String, 
     }
 }
 
-/// Semicolons at the end of a body that are looked at; more of them in one comment are a program's own loss.
-const SEMICOLONS: usize = 1000;
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn one_trailing_semicolon_goes_and_columns_stay() {
-        let cases = [
-            ("f;", "f "),
-            ("f; // a;", "f  // a;"),
-            ("f; /* a; */ // b;\n ", "f  /* a; */ // b;\n "),
-            ("f // a;", "f // a "),
-            ("f;;", "f; "),
-            ("`;`", "`;`"),
-            ("';' + /;/", "';' + /;/"),
-            ("() => { a; b; }", "() => { a; b; }"),
-            ("", ""),
-            (";", " "),
-        ];
-        for (body, expected) in cases {
-            assert_eq!(without_semicolon(body), expected, "{body}");
-        }
-    }
 
     #[test]
     fn the_body_keeps_its_lines_whatever_stands_ahead_of_it() {

@@ -9,7 +9,7 @@ use super::encode::{Functions, Refusal, Rules, encode};
 use super::errors::{describe, type_name};
 use super::event_loop::{Settled, settle};
 use super::js::{Js, Kind, Pending, Val};
-use super::program::{FILE, Failure, Sources};
+use super::program::{Failure, NAME, Sources};
 use super::state::State;
 use crate::frame::{DoneFrame, InvokeSpec, RunSpec};
 
@@ -254,9 +254,9 @@ fn keep_within(details: &mut ErrorDetails, code: &str) {
     let lines = u32::try_from(code.lines().count().max(1)).unwrap_or(u32::MAX);
     if let Some(line) = details.line.filter(|line| *line > lines) {
         let end = u32::try_from(last.chars().count()).unwrap_or(u32::MAX).saturating_add(1);
-        if let (Some(stack), Ok(file)) = (&mut details.stack, FILE.to_str()) {
+        if let Some(stack) = &mut details.stack {
             let column = details.column.unwrap_or(1);
-            *stack = stack.replacen(&format!("{file}:{line}:{column}"), &format!("{file}:{lines}:{end}"), 1);
+            *stack = stack.replacen(&format!("{NAME}:{line}:{column}"), &format!("{NAME}:{lines}:{end}"), 1);
         }
         (details.line, details.column) = (Some(lines), Some(end));
     }

@@ -22,7 +22,7 @@ use std::rc::Rc;
 use rquickjs::qjs;
 
 use super::js::{Cx, Js, Kind, Pending, Val, answer};
-use super::program::{FILE, LINE_BASE};
+use super::program::{LINE_BASE, NAME};
 use super::state::{State, state};
 use calls::Source;
 use table::{Fault, Thrower};
@@ -56,8 +56,8 @@ impl Faults {
         if let Some((_, source)) = self.sources.borrow().iter().find(|(name, _)| name == file) {
             return source.clone();
         }
-        let text = match FILE.to_str() {
-            Ok(program) if program == file => self.program.borrow().clone(),
+        let text = match file {
+            NAME => self.program.borrow().clone(),
             _ => state.modules.source(file).map(|text| (Rc::from(text), 1)),
         };
         let source = text.and_then(|(text, line)| Source::new(text, line)).map(Rc::new);
@@ -282,7 +282,7 @@ fn write_frame(out: &mut String, site: &Site, first_line: i32) {
     if file.is_empty() || file == "<null>" || file == "<input>" {
         return;
     }
-    let is_program = FILE.to_str().is_ok_and(|program| program == file);
+    let is_program = file == NAME;
     let line = if is_program { line - LINE_BASE } else { *line };
     if is_program && line < first_line && !site.is_source {
         return;
