@@ -45,14 +45,18 @@ impl Parts {
         }
     }
 
-    /// The same, but text in front of the first field and behind the last one is shared.
-    pub(super) fn append_fields_from(&mut self, other: &Parts, source: Kind) {
+    /// The same, but text in front of the first field and behind the last one is of other sources.
+    pub(super) fn append_fields_from(&mut self, other: &Parts, (before, source, behind): (Kind, Kind, Kind)) {
         let is_field = |(kind, ..): &(Kind, Kind, usize)| *kind != LITERAL;
         let first = other.ends.iter().position(is_field);
         let last = other.ends.iter().rposition(is_field);
         for (at, (kind, _, text)) in other.iter().enumerate() {
-            let within = first.is_some_and(|first| first <= at) && last.is_some_and(|last| at <= last);
-            self.push_from(kind, if within { source } else { SHARED }, text);
+            let source = match () {
+                () if first.is_none_or(|first| at < first) => before,
+                () if last.is_none_or(|last| last < at) => behind,
+                () => source,
+            };
+            self.push_from(kind, source, text);
         }
     }
 

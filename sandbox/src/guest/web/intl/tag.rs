@@ -59,10 +59,12 @@ impl Parsed {
             keywords.set(key, value);
         }
         let fields = &mut self.tag.extensions.transform.fields;
-        if let (Ok(key), Ok(newer)) = ("m0".parse::<Key>(), "prprname".parse())
-            && fields.get(&key).is_some_and(|value| value.to_string() == "names")
-        {
-            fields.set(key, newer);
+        for (key, older, newer) in TRANSFORMS {
+            if let (Ok(key), Ok(newer)) = (key.parse::<Key>(), newer.parse())
+                && fields.get(&key).is_some_and(|value| value.to_string() == *older)
+            {
+                fields.set(key, newer);
+            }
         }
     }
 }
@@ -251,6 +253,7 @@ const TYPES: &[(&str, &str, &str)] = &[
     ("ks", "tertiary", "level3"),
     ("ms", "imperial", "uksystem"),
     ("tz", "aqams", "aqmcm"),
+    ("tz", "aukns", "auhba"),
     ("tz", "caffs", "cawnp"),
     ("tz", "camtr", "cator"),
     ("tz", "canpg", "cator"),
@@ -268,6 +271,7 @@ const TYPES: &[(&str, &str, &str)] = &[
     ("tz", "eire", "iedub"),
     ("tz", "est", "papty"),
     ("tz", "est5edt", "usnyc"),
+    ("tz", "factory", "unk"),
     ("tz", "gaza", "gazastrp"),
     ("tz", "gmt0", "gmt"),
     ("tz", "hongkong", "hkhkg"),
@@ -279,6 +283,7 @@ const TYPES: &[(&str, &str, &str)] = &[
     ("tz", "japan", "jptyo"),
     ("tz", "libya", "lytip"),
     ("tz", "met", "bebru"),
+    ("tz", "mncoq", "mnuln"),
     ("tz", "mst", "usphx"),
     ("tz", "mst7mdt", "usden"),
     ("tz", "mxstis", "mxtij"),
@@ -297,4 +302,13 @@ const TYPES: &[(&str, &str, &str)] = &[
     ("tz", "usnavajo", "usden"),
     ("tz", "wet", "ptlis"),
     ("tz", "zulu", "utc"),
+];
+
+/// The same for the fields of a transformed extension.
+const TRANSFORMS: &[(&str, &str, &str)] = &[
+    ("d0", "name", "charname"),
+    ("m0", "beta-metsehaf", "betamets"),
+    ("m0", "ies-jes", "iesjes"),
+    ("m0", "names", "prprname"),
+    ("m0", "tekie-alibekit", "tekieali"),
 ];

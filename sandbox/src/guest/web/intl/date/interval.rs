@@ -215,8 +215,8 @@ impl DateFormat {
         let mut range = Parts::default();
         for piece in placed(self.options.locale.text("d.i")) {
             match piece {
-                Piece::Place(0) => range.append_fields_from(&first, START),
-                Piece::Place(_) => range.append_fields_from(&second, END),
+                Piece::Place(0) => range.append_fields_from(&first, (SHARED, START, SHARED)),
+                Piece::Place(_) => range.append_fields_from(&second, (SHARED, END, SHARED)),
                 Piece::Text(text) => range.push(LITERAL, text),
             }
         }

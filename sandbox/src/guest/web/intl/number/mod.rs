@@ -203,7 +203,7 @@ impl NumberFormat {
         if finite && matches!(self.options.notation, Notation::Scientific | Notation::Engineering) {
             exponent.push("exponentSeparator", self.symbols.exponential);
             if power < 0 {
-                exponent.push("exponentMinusSign", self.symbols.minus);
+                push_named(&mut exponent, "exponentMinusSign", self.symbols.minus);
             }
             exponent.push("exponentInteger", &self.symbols.localized(&power.unsigned_abs().to_string()));
         }
@@ -336,9 +336,9 @@ impl NumberFormat {
             match token {
                 Token::Text(text) if compact && !text.trim().is_empty() => push_named(parts, "compact", text),
                 Token::Text(text) => parts.push(LITERAL, text),
-                Token::Minus => parts.push("minusSign", self.symbols.minus),
-                Token::Plus => parts.push("plusSign", self.symbols.plus),
-                Token::Percent => parts.push(self.percent, self.symbols.percent),
+                Token::Minus => push_named(parts, "minusSign", self.symbols.minus),
+                Token::Plus => push_named(parts, "plusSign", self.symbols.plus),
+                Token::Percent => push_named(parts, self.percent, self.symbols.percent),
                 Token::Currency => parts.push("currency", self.currency_symbol()),
                 Token::Approximately => parts.push("approximatelySign", self.symbols.approximately),
             }
@@ -442,19 +442,14 @@ impl NumberFormat {
     }
 }
 
-/// A name and the spaces around it, which are text.
+/// A name or sign, and the spaces and marks of direction around it, which are text.
 fn push_named(parts: &mut Parts, kind: &'static str, text: &str) {
-    let name = text.trim();
-    let (before, after) = match name.is_empty() {
-        true => (text, ""),
-        false => {
-            let start = text.len() - text.trim_start().len();
-            (&text[..start], &text[start + name.len()..])
-        }
-    };
-    parts.push(LITERAL, before);
+    let is_space = |char: char| char.is_whitespace() || matches!(char, '\u{61c}' | '\u{200e}' | '\u{200f}');
+    let name = text.trim_matches(is_space);
+    let start = text.len() - text.trim_start_matches(is_space).len();
+    parts.push(LITERAL, &text[..start]);
     parts.push(kind, name);
-    parts.push(LITERAL, after);
+    parts.push(LITERAL, &text[start + name.len()..]);
 }
 
 /// Whether a currency's symbol that ends like this wants a space to the digits: all but symbols and spaces.

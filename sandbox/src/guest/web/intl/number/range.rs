@@ -1,7 +1,7 @@
 //! Ranges of numbers: what both ends share is written once when it is a word, and at each end when it is a sign.
 
 use super::super::decimal::Decimal;
-use super::super::parts::{END, LITERAL, Parts, Piece, START, placed};
+use super::super::parts::{END, LITERAL, Parts, Piece, SHARED, START, placed};
 use super::{Layers, NumberFormat};
 
 impl NumberFormat {
@@ -45,8 +45,8 @@ impl NumberFormat {
         }
         for piece in placed(self.options.locale.text(&format!("{}.range", self.symbols.key))) {
             match piece {
-                Piece::Place(0) => range.append_from(&own(&first), START),
-                Piece::Place(_) => range.append_from(&own(&second), END),
+                Piece::Place(0) => range.append_fields_from(&own(&first), (START, START, SHARED)),
+                Piece::Place(_) => range.append_fields_from(&own(&second), (SHARED, END, END)),
                 Piece::Text(text) if repeats && text.trim() == text => range.push(LITERAL, &format!(" {text} ")),
                 Piece::Text(text) => range.push(LITERAL, text),
             }
