@@ -152,11 +152,14 @@
 
   // Event classes that only carry attributes: `[name, conversion, default]`, converted in this (lexicographic) order.
   const attributes = (name, members) => {
+    // A dictionary with a required member is itself required.
+    let needed = 1;
+    for (let i = 0; i < members.length; i++) if (members[i][2] === required) needed = 2;
     const Attributes = {
       [name]: class extends Event {
         #values;
         constructor(type, init = undefined) {
-          need(arguments.length, 1, "constructor' on '" + name);
+          need(arguments.length, needed, "constructor' on '" + name);
           super(type, init);
           const given = dictionary(init, "eventInitDict");
           const values = { __proto__: null };
@@ -188,6 +191,7 @@
       const getter = Object.getOwnPropertyDescriptor({ get [member]() { return read(this, member); } }, member).get;
       defineProperty(Attributes.prototype, member, { __proto__: null, get: getter, enumerable: true, configurable: true });
     }
+    defineProperty(Attributes, "length", { __proto__: null, value: needed });
     define(Attributes, undefined, name);
     expose(name, Attributes);
     return { __proto__: null, Class: Attributes, read, is };
