@@ -239,11 +239,14 @@ for (const entry of supplemental("metaZones").metaZones.metazones ?? []) {
   if (_territory === "001") shared.set(`golden.${_other}`, _type);
 }
 const places = new Map();
+// Keys begin with the code of the region, but for these.
+const REGIONS = { gazastrp: "PS", hebron: "PS", jeruslm: "IL" };
 for (const [key, value] of Object.entries(json("cldr-bcp47/bcp47/timezone.json").keyword.u.tz)) {
   if (typeof value !== "object" || value._alias === undefined) continue;
   const [canonical, ...aliases] = value._alias.split(" ");
-  const region = value._region ?? key.slice(0, 2).toUpperCase();
-  if (key.length === 5 && canonical.includes("/")) places.set(region, [...(places.get(region) ?? []), canonical]);
+  const region = value._region ?? REGIONS[key] ?? key.slice(0, 2).toUpperCase();
+  const current = value._deprecated !== true && value._preferred === undefined;
+  if (current && canonical.includes("/") && !canonical.startsWith("Etc/")) places.set(region, [...(places.get(region) ?? []), canonical]);
   for (const alias of aliases) shared.set(`alias.${alias}`, canonical);
 }
 const { primaryZones } = json("cldr-core/supplemental/primaryZones.json").supplemental;

@@ -46,9 +46,11 @@ impl Zone {
         match &self.rules {
             Rules::Fixed(seconds) => (*seconds, false),
             Rules::Iana(zone) => {
-                // The last rule holds for ever; the database ends with the year 9999.
-                let bounded =
-                    Timestamp::from_millisecond(time).unwrap_or(if time < 0 { Timestamp::MIN } else { Timestamp::MAX });
+                // The last rule holds for ever, but the database ends with the year 9999. Days of the week are the same every
+                // four centuries.
+                let within =
+                    if time < LAST_OF_RULES { time } else { time - (time - LAST_OF_RULES + CYCLE) / CYCLE * CYCLE };
+                let bounded = Timestamp::from_millisecond(within).unwrap_or(Timestamp::MIN);
                 let info = zone.to_offset_info(bounded);
                 (info.offset().seconds(), info.dst() == Dst::Yes)
             }
@@ -77,8 +79,7 @@ impl Zone {
         if matches!(self.rules, Rules::Fixed(_)) {
             return None;
         }
-        let around = [-HALF_A_YEAR, 0, HALF_A_YEAR];
-        let changes = around.iter().any(|shift| self.offset(time + shift).1);
+        let changes = (-12..=12).any(|step| self.offset(time + step * HALF_A_YEAR / 12).1);
         let standard = (!changes).then(|| self.name_at(locale, long, time, 1)).flatten();
         standard.or_else(|| self.name_at(locale, long, time, 0))
     }
@@ -102,7 +103,8 @@ impl Zone {
             let group = fields.next()?;
             let bound = |field: Option<&str>| field.and_then(|field| field.parse::<i64>().ok());
             let (from, to) = (bound(fields.next()), bound(fields.next()));
-            (from.is_none_or(|from| from <= minutes) && to.is_none_or(|to| minutes < to)).then_some(group)
+            // The groups are those since 1970 (UTS #35, "Metazones").
+            (from.unwrap_or(0) <= minutes && to.is_none_or(|to| minutes < to)).then_some(group)
         })
     }
 
@@ -172,4 +174,9 @@ fn listed(name: &str) -> Option<String> {
 const UTC: &str = "UTC";
 
 /// Milliseconds.
-const HALF_A_YEAR: i64 = 184 * 86_400_000;
+const HALF_A_YEAR: i64 = 184 * DAY;
+const DAY: i64 = 86_400_000;
+
+/// The beginning of the year 9996, and four centuries, in milliseconds.
+const LAST_OF_RULES: i64 = 253_276_070_400_000;
+const CYCLE: i64 = 146_097 * DAY;

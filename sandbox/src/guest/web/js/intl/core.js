@@ -91,7 +91,7 @@
     for (let i = 0; i < length; i++) {
       if (!(i in object)) continue;
       const value = object[i];
-      if (typeof value !== "string" && !isObject(value)) throw new TypeError("Incorrect locale information provided");
+      if (typeof value !== "string" && !isObject(value)) throw new TypeError("Language ID should be string or object.");
       const tag = shared.isLocale(value) ? Slotted.of(value).locale : canonical(value);
       if (!has(seen, tag)) append(seen, tag);
     }
