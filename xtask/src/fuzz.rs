@@ -9,6 +9,9 @@ use crate::{process, repository::Repository};
 /// How long each target runs when nothing else is asked for.
 const SECONDS: u32 = 60;
 
+/// One input that takes so many seconds is a fault.
+const HANG: &str = "-timeout=20";
+
 /// The share of `cargo xtask full`.
 const SMOKE_SECONDS: u32 = 20;
 
@@ -78,7 +81,8 @@ fn fuzz(repository: &Repository, seconds: u32, targets: &[&str]) -> Result<()> {
         return Ok(());
     }
     for target in all.iter().filter(|target| targets.is_empty() || targets.contains(&target.as_str())) {
-        process::run(nightly(repository).args(["fuzz", "run", target, "--", &format!("-max_total_time={seconds}")]))?;
+        let seconds = format!("-max_total_time={seconds}");
+        process::run(nightly(repository).args(["fuzz", "run", target, "--", &seconds, HANG]))?;
     }
     Ok(())
 }

@@ -399,16 +399,16 @@ impl Source {
     fn iteration_at(&self, at: usize) -> Option<Candidate> {
         let (from, to, nameable) = match self.word(at) {
             "of" if !self.is_member(at) && self.kind(at) == Some(Kind::Name) => {
-                let open = (0..at).rev().find(|open| self.pair(*open).is_some_and(|close| close > at))?;
+                let open = self.opening(at)?;
                 // A pattern of the head fails at the same place.
-                let plain = (open + 1..at).all(|inner| self.word(inner) != "[");
+                let plain = (open + 1..at).all(|inner| self.step() && self.word(inner) != "[");
                 let is_loop = open > 0 && self.before(open) == "for";
                 (at + 1, is_loop.then(|| self.pair(open))??, plain)
             }
             "..." => {
-                let open = (0..at).rev().find(|open| self.pair(*open).is_some_and(|close| close > at))?;
+                let open = self.opening(at)?;
                 let mut end = at + 1;
-                while end < self.words.len() && !matches!(self.word(end), "," | ")" | "]" | "}") {
+                while end < self.words.len() && !matches!(self.word(end), "," | ")" | "]" | "}") && self.step() {
                     end = self.last_part(end) + 1;
                 }
                 let is_array = self.word(open) == "[" && (open == 0 || !self.ends_expression(open - 1));
@@ -426,6 +426,12 @@ impl Source {
             .filter(|(begin, _)| *begin == from);
         let text = whole.filter(|_| nameable).map(|(_, text)| text).filter(|text| !text.contains("(...)"));
         Some(Candidate { operation: Operation::Iteration, place, text })
+    }
+
+    /// The innermost bracket around `at`.
+    fn opening(&self, at: usize) -> Option<usize> {
+        let mut before = (0..at).rev().take_while(|_| self.step());
+        before.find(|open| self.pair(*open).is_some_and(|close| close > at))
     }
 
     /// The chain of members that ends at `end`: where it begins, and how V8 writes it. Nothing if that is not known.
@@ -529,7 +535,8 @@ impl Source {
     /// Whether a chain begins with a global that the source never declares: each time its name stands there it is read.
     fn is_global(&self, chain: &str) -> bool {
         let name = chain.split('.').next().unwrap_or_default();
-        (0..self.words.len()).filter(|at| self.word(*at) == name && !self.is_member(*at)).all(|at| {
+        let all = (0..self.words.len()).take_while(|_| self.step());
+        all.filter(|at| self.word(*at) == name && !self.is_member(*at)).all(|at| {
             let before = self.before(at);
             matches!(self.word(at + 1), "." | "(") && !matches!(before, "function" | "*" | "class")
         })

@@ -135,3 +135,14 @@ fn no_text_breaks_the_search_for_what_failed() {
     let looked_through = looked_through.into_inner();
     assert!(looked_through > 1000, "{looked_through} texts were sources");
 }
+
+#[test]
+fn a_search_that_takes_too_many_steps_names_nothing() {
+    for (spreads, expected) in [(10, Some("b is not iterable")), (20_000, None)] {
+        let text = format!("[{}...b]", "...a,".repeat(spreads));
+        let by = Thrower::Code("f", (1, text.len() as i32 - 1));
+        let fault = Fault { kind: "TypeError", message: "value is not iterable", by };
+        let said = rewrite(&fault, || Source::new(Rc::from(text.as_str()), 1).map(Rc::new), |_| false);
+        assert_eq!(said.as_deref(), expected, "{spreads} spreads");
+    }
+}
