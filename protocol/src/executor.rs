@@ -166,7 +166,7 @@ pub struct OutboundRequest {
 pub struct OutboundResponse {
     /// From 200 to 599.
     pub status: u16,
-    /// May be empty.
+    /// May be empty. Characters of Latin-1 without control characters but the tab (a reason phrase of HTTP).
     pub status_text: String,
     /// In the server's order.
     pub headers: Vec<(String, String)>,

@@ -86,6 +86,10 @@ impl Fetching {
         if !(200..=599).contains(status) {
             return Err(text::malformed_response(&self.address, "its status is not from 200 to 599"));
         }
+        if !status_text.chars().all(is_of_a_reason) {
+            let rule = "its statusText has a control character or one that is not Latin-1";
+            return Err(text::malformed_response(&self.address, rule));
+        }
         Ok(response)
     }
 
@@ -98,6 +102,11 @@ impl Fetching {
             _permit: permit,
         });
     }
+}
+
+/// Whether a reason phrase may have the character (RFC 9112, section 4), whose bytes beyond ASCII are Latin-1.
+fn is_of_a_reason(character: char) -> bool {
+    matches!(character, '\t' | ' '..='~' | '\u{80}'..='\u{ff}')
 }
 
 /// Bytes of a request's method and address that texts show.

@@ -111,6 +111,8 @@ impl Outbound for Web {
             match path.as_str() {
                 "large" => response(200, 2001),
                 "odd" => response(99, 0),
+                "lines" => Ok(OutboundResponse { status_text: "OK\r\nA: b".into(), ..response(200, 0)? }),
+                "wide" => Ok(OutboundResponse { status_text: "✓".into(), ..response(200, 0)? }),
                 "fails" => Err("no such host".to_owned()),
                 "panics" => panic!("on purpose"),
                 "hangs" => std::future::pending().await,
@@ -162,9 +164,12 @@ async fn a_request_is_performed_once_within_its_bounds() {
     let response = fetched("good", false).await.unwrap();
     assert_eq!((response.status, response.body.len(), response.headers.len()), (200, 3, 1));
     let get = |path: &str| format!("GET https://h/{path}");
+    let rule = "its statusText has a control character or one that is not Latin-1";
     let cases = [
         ("large", false, text::outbound_too_large("response body", &get("large"), 2001, 2000)),
         ("odd", false, text::malformed_response(&get("odd"), "its status is not from 200 to 599")),
+        ("lines", false, text::malformed_response(&get("lines"), rule)),
+        ("wide", false, text::malformed_response(&get("wide"), rule)),
         ("fails", false, "no such host".to_owned()),
         ("panics", false, format!("{} failed: the function that performs requests panicked", get("panics"))),
         ("hangs", false, text::host_call_timed_out(&get("hangs"), 100)),

@@ -2,7 +2,7 @@
 (function (lib) {
   const { apply, defineProperty, getOwnPropertyDescriptor, Date } = lib;
   const { prototype } = Date;
-  const { setTime } = prototype;
+  const { getTime, setTime } = prototype;
   const replace = (name, make) => {
     const descriptor = getOwnPropertyDescriptor(prototype, name);
     const method = make(descriptor.value);
@@ -22,14 +22,17 @@
     })[name]);
   }
 
-  // What is no number makes a date invalid; the engine says so and leaves the date as it was.
+  // What is no number makes a date invalid; the engine says so and leaves the date as it was. One that was invalid before,
+  // which only a year mends, is left as converting the arguments made it.
   const SETTERS = ["setMilliseconds", "setSeconds", "setMinutes", "setHours", "setDate", "setMonth", "setFullYear", "setUTCMilliseconds", "setUTCSeconds", "setUTCMinutes", "setUTCHours", "setUTCDate", "setUTCMonth", "setUTCFullYear"];
   for (let i = 0; i < SETTERS.length; i++) {
     const name = SETTERS[i];
+    const mendsDates = name === "setFullYear" || name === "setUTCFullYear";
     replace(name, (original) => ({
       [name](...parts) {
+        const before = apply(getTime, this, []);
         const time = apply(original, this, parts);
-        return time === time ? time : apply(setTime, this, [time]);
+        return time === time || (before !== before && !mendsDates) ? time : apply(setTime, this, [time]);
       },
     })[name]);
   }

@@ -86,6 +86,17 @@
   const fill = (url, text, parseQueryString, slashesDenoteHost) => {
     needString(text, "url");
     let rest = backslashesAsSlashes(lib.trim(text));
+    // A path without a host, credentials and fragment is taken as it is written.
+    const simple = slashesDenoteHost || exec(/#|^[^?]*@/, rest) !== null ? null : exec(/^(\/\/?(?!\/)[^?\s]*)(\?\S*)?$/, rest);
+    if (simple !== null) {
+      url.path = url.href = rest;
+      url.pathname = simple[1];
+      if (simple[2] !== undefined) url.search = simple[2];
+      const query = slice(simple[2] ?? "?", 1);
+      if (parseQueryString) url.query = queryOf(query);
+      else if (simple[2] !== undefined) url.query = query;
+      return url;
+    }
     const scheme = exec(/^[a-z0-9.+-]+:/i, rest);
     if (scheme !== null) {
       url.protocol = toLowerCase(scheme[0]);
@@ -359,7 +370,9 @@
       return toAscii(lib.toText(domain));
     },
     domainToUnicode(domain) {
-      return native.domainToUnicode(lib.toText(domain));
+      const host = toAscii(lib.toText(domain));
+      // Numbers are no domain.
+      return native.domainToUnicode(host) || host;
     },
     fileURLToPath(path) {
       return fileURLToPath(path);
