@@ -3,9 +3,9 @@
   const {
     expose, native, apply, settle, rejected, react, list, append, arrayOf, requestSlots, newResponse, newHeaders, headerSlots, findHeader,
     putHeader, removeHeader, freezeHeaders, isRedirect, readBody, bytesBody, onAbort, abortState, parseMime, mimeText, fetchHook, startsWith, rethrow,
-    readable, copyHeaders, abortBody, arrayBytes, fromCharCode, exec, split, replaceAll, charCodeAt, toUpperCase, numberText, TypeError,
+    readable, copyHeaders, abortBody, exec, indexOfList, replaceAll, charCodeAt, toUpperCase, numberText, TypeError,
   } = lib;
-  const { Request, btoa } = lib.global;
+  const { Request } = lib.global;
   const MOST_REDIRECTS = 20;
 
   const { fetch } = {
@@ -71,24 +71,17 @@
   // Whether the bytes have one of the strongest digests that are listed (Subresource Integrity, 3.3.5); lists without a
   // digest of a known kind ask for nothing.
   const hasIntegrity = (body, metadata) => {
-    const items = split(replaceAll(replaceAll(replaceAll(replaceAll(metadata, "\t", " "), "\n", " "), "\f", " "), "\r", " "), " ");
+    const item = /(?:^|[\t\n\f\r ])(sha256|sha384|sha512)-([\w+/-]+)={0,2}(?=[?\t\n\f\r ]|$)/g;
     let strongest = "";
     let wanted = list();
-    for (let i = 0; i < items.length; i++) {
-      const parts = exec(/^(sha256|sha384|sha512)-([A-Za-z0-9+/_-]+)={0,2}(?:\?|$)/, items[i]);
-      if (parts === null || parts[1] < strongest) continue;
+    for (let parts = exec(item, metadata); parts !== null; parts = exec(item, metadata)) {
+      if (parts[1] < strongest) continue;
       if (parts[1] > strongest) wanted = list();
       strongest = parts[1];
-      append(wanted, replaceAll(replaceAll(parts[2], "-", "+"), "_", "/"));
+      append(wanted, replaceAll(replaceAll(parts[2], "+", "-"), "/", "_"));
     }
     if (wanted.length === 0) return true;
-    if (body === null) return false;
-    const digest = native.digest(strongest, body.bytes);
-    let text = "";
-    for (let i = 0; i < arrayBytes(digest); i++) text += fromCharCode(digest[i]);
-    const found = split(btoa(text), "=")[0];
-    for (let i = 0; i < wanted.length; i++) if (wanted[i] === found) return true;
-    return false;
+    return body !== null && indexOfList(wanted, native.base64Url(native.digest(strongest, body.bytes))) !== -1;
   };
   const withoutHash = ({ href, hash }) => (hash === "" ? href : lib.slice(href, 0, href.length - hash.length));
 

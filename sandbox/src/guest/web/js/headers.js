@@ -61,7 +61,6 @@
       need(arguments.length, 1, "delete' on 'Headers");
       const key = toName(name);
       mutable(state);
-      if (state.noCors && !isSafelistedName(key) && key !== "range") return;
       remove(state, key);
     }
     get(name) {
@@ -91,7 +90,6 @@
       mutable(state);
       if (state.noCors && !isSafelisted(key, text)) return;
       put(state, key, text);
-      if (state.noCors) remove(state, "range");
     }
   }
   const mutable = (state) => {
@@ -106,19 +104,16 @@
     if (state.noCors) {
       const before = find(state, key);
       if (!isSafelisted(key, before === null ? value : before + ", " + value)) return;
-      add(state, key, value);
-      remove(state, "range");
-      return;
     }
     add(state, key, value);
   };
-  const isSafelistedName = (key) => key === "accept" || key === "accept-language" || key === "content-language" || key === "content-type";
   // A "no-CORS-safelisted request-header".
   const isSafelisted = (key, value) => {
-    if (!isSafelistedName(key) || value.length > 128) return false;
+    if (value.length > 128) return false;
     if (key === "accept-language" || key === "content-language") return exec(/^[0-9A-Za-z *,\-.;=]*$/, value) !== null;
     if (exec(/[\x00-\x08\x0a-\x1f"():<>?@[\\\]{}\x7f]/, value) !== null) return false;
     if (key === "accept") return true;
+    if (key !== "content-type") return false;
     const mime = parseMime(value);
     const essence = mime === undefined ? "" : mime.type + "/" + mime.subtype;
     return essence === "application/x-www-form-urlencoded" || essence === "multipart/form-data" || essence === "text/plain";
