@@ -11,8 +11,8 @@
 //! What a run needs of its own (time origin, pending timers) lives in [`Web`], and [`reset_for_run`] makes it new.
 
 macro_rules! scripts {
-    ($($name:literal),* $(,)?) => {
-        &[$(Script { name: concat!("web/", $name), source: include_str!(concat!("js/", $name)) }),*]
+    ($($first:path;)? $($name:literal),* $(,)?) => {
+        &[$($first,)? $(Script { name: concat!("web/", $name), source: include_str!(concat!("js/", $name)) }),*]
     };
 }
 
@@ -32,6 +32,7 @@ mod node;
 pub(crate) mod pattern;
 mod rejections;
 mod script;
+mod stack;
 mod timer_queue;
 pub(crate) mod wtf8;
 
@@ -239,6 +240,7 @@ fn epoch_ms() -> f64 {
 
 /// In the order in which they run: each may use what the ones before it left on `lib`.
 const SCRIPTS: &[Script] = scripts![
+    stack::NEED_STACK;
     "primordials.js",
     "webidl.js",
     "promise.js",

@@ -1,14 +1,13 @@
 // AbortController and AbortSignal (DOM, section 3).
 (function (lib) {
-  const { define, expose, guard, secret, illegal, isObject, need, list, append, EventTarget, DOMException, TypeError, enforceRange, sequence, handler, fire } = lib;
+  const { define, expose, construct, guard, illegal, isObject, need, list, append, EventTarget, DOMException, TypeError, enforceRange, sequence, handler, fire } = lib;
   const { Event } = lib.global;
 
   let slots;
-  class AbortSignal extends EventTarget {
+  class Abortable extends EventTarget {
     // `algorithms` run before the event; `sources` and `dependents` link what `any` made.
     #slots = { __proto__: null, aborted: false, reason: undefined, algorithms: list(), dependent: false, sources: list(), dependents: list() };
-    constructor(token = undefined) {
-      guard(token);
+    constructor() {
       super();
     }
     static {
@@ -21,8 +20,15 @@
       };
       lib.isAbortSignal = (value) => isObject(value) && #slots in value;
     }
+  }
+  const newSignal = (lib.newSignal = () => construct(Abortable, [], AbortSignal));
+  class AbortSignal extends EventTarget {
+    constructor(token = undefined) {
+      guard(token);
+      return newSignal();
+    }
     static abort(reason = undefined) {
-      const signal = new AbortSignal(secret);
+      const signal = newSignal();
       const state = slots(signal);
       state.aborted = true;
       state.reason = reason === undefined ? abortError() : reason;
@@ -35,7 +41,7 @@
     static timeout(milliseconds) {
       need(arguments.length, 1, "timeout' on 'AbortSignal");
       const delay = enforceRange(milliseconds, 9007199254740991, "milliseconds");
-      const signal = new AbortSignal(secret);
+      const signal = newSignal();
       lib.startTimer(delay, () => abort(signal, new DOMException("The operation was aborted due to timeout", "TimeoutError")));
       return signal;
     }
@@ -66,7 +72,7 @@
   };
 
   const dependentOn = (lib.dependentOn = (signals) => {
-    const result = new AbortSignal(secret);
+    const result = newSignal();
     const state = slots(result);
     for (let i = 0; i < signals.length; i++) {
       const source = slots(signals[i]);
@@ -94,8 +100,12 @@
   const abort = (lib.signalAbort = (signal, reason) => {
     const state = slots(signal);
     if (state.aborted) return;
+    lib.needStack();
+    const given = reason === undefined ? abortError() : reason;
+    // Making an error may have run the program, which aborted it.
+    if (state.aborted) return;
     state.aborted = true;
-    state.reason = reason === undefined ? abortError() : reason;
+    state.reason = given;
     // All dependents are aborted before any of them is told.
     const told = list();
     append(told, signal);
@@ -117,7 +127,6 @@
   };
 
   lib.abortState = (signal) => slots(signal);
-  lib.newSignal = () => new AbortSignal(secret);
   // Runs `algorithm` once when the signal aborts; the result takes it back.
   lib.onAbort = (signal, algorithm) => {
     const entry = { __proto__: null, run: algorithm };
@@ -126,14 +135,14 @@
       entry.run = undefined;
       const { algorithms } = slots(signal);
       const at = lib.indexOfList(algorithms, entry);
-      if (at !== -1) lib.splice(algorithms, at, 1);
+      if (at !== -1) lib.removeAt(algorithms, at);
     };
   };
   define(AbortSignal, lib.isAbortSignal);
   expose("AbortSignal", AbortSignal);
 
   class AbortController {
-    #signal = new AbortSignal(secret);
+    #signal = newSignal();
     constructor() {}
     get signal() {
       try {

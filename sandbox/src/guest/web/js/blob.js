@@ -1,8 +1,8 @@
 // Blob and File (File API).
 (function (lib) {
   const {
-    define, expose, illegal, isObject, need, usv, dictionary, enumeration, clamp, sequence, list, append, bytesOf, copyBytes, native, exec, toLowerCase,
-    split, joinList, arraySet, arrayBytes, bufferSlice, resolved, promising, dateNow, utf8Text, readable, createReadable, platform, Uint8Array, TypeError, max, min,
+    construct, define, expose, illegal, isObject, need, usv, dictionary, enumeration, clamp, sequence, list, append, bytesOf, copyBytes, native, exec, toLowerCase,
+    split, joinList, arraySet, arrayBytes, resolved, promising, dateNow, utf8Text, readable, createReadable, platform, Uint8Array, TypeError, max, min,
   } = lib;
 
   // The bytes of a blob never change and are shared by its slices: `{bytes: Uint8Array, offset, length, type}`.
@@ -37,8 +37,7 @@
     }
     arrayBuffer() {
       return promising(() => {
-        const { bytes, offset, length } = slots(this);
-        return resolved(bufferSlice(lib.arrayBuffer(bytes), offset, offset + length));
+        return resolved(lib.arrayBuffer(copyOf(slots(this))));
       });
     }
     bytes() {
@@ -110,19 +109,11 @@
   lib.newBlob = (bytes, type) => new Blob(lib.secret, { __proto__: null, bytes, offset: 0, length: arrayBytes(bytes), type });
 
   let fileSlots;
-  class File extends Blob {
+  class NamedBlob extends Blob {
     #slots;
-    constructor(parts, name, options = undefined) {
-      if (parts === lib.secret) {
-        super(lib.secret, name);
-        this.#slots = options;
-        return;
-      }
-      need(arguments.length, 2, "constructor' on 'File");
-      super(toParts(parts), options);
-      const fileName = usv(name);
-      const { lastModified } = dictionary(options, "options");
-      this.#slots = { __proto__: null, name: fileName, lastModified: lastModified === undefined ? dateNow() : toLong(lastModified) };
+    constructor(parts, options, slots) {
+      super(parts, options);
+      this.#slots = slots;
     }
     static {
       fileSlots = (file) => {
@@ -133,6 +124,17 @@
         }
       };
       lib.isFile = (value) => isObject(value) && #slots in value;
+    }
+  }
+  class File extends Blob {
+    constructor(parts, name, options = undefined) {
+      need(arguments.length, 2, "constructor' on 'File");
+      const state = { __proto__: null, name: "", lastModified: 0 };
+      const file = construct(NamedBlob, [toParts(parts), options, state], new.target);
+      state.name = usv(name);
+      const { lastModified } = dictionary(options, "options");
+      state.lastModified = lastModified === undefined ? dateNow() : toLong(lastModified);
+      return file;
     }
     get name() {
       return fileSlots(this).name;
@@ -149,7 +151,7 @@
     const number = +value;
     return number !== number || number === 1 / 0 || number === -1 / 0 ? 0 : lib.trunc(number) + 0;
   };
-  const newFile = (lib.newFile = (state, name, lastModified) => new File(lib.secret, state, { __proto__: null, name, lastModified }));
+  const newFile = (lib.newFile = (state, name, lastModified) => construct(NamedBlob, [lib.secret, state, { __proto__: null, name, lastModified }], File));
   define(File);
   expose("File", File);
   lib.fileSlots = (file) => fileSlots(file);

@@ -1,11 +1,27 @@
 // The reference's `crypto.DigestStream`: a writable stream whose `digest` is a promise of the digest of what was written.
 (function (lib) {
-  const { define, defineProperty, need, illegal, settle, handled, rejected, normalizeAlgorithm, cryptoHashes, native, bytesNow, bufferSource, arrayBuffer, arrayBytes, BigInt } = lib;
+  const { construct, define, defineProperty, need, illegal, settle, handled, rejected, normalizeAlgorithm, cryptoHashes, native, bytesNow, bufferSource, arrayBuffer, arrayBytes, BigInt } = lib;
   const { WritableStream } = lib.global;
 
   let slots;
-  class DigestStream extends WritableStream {
+  class Digesting extends WritableStream {
     #slots;
+    constructor(stream, state) {
+      super(lib.secret, stream);
+      stream.object = this;
+      this.#slots = state;
+    }
+    static {
+      slots = (stream) => {
+        try {
+          return stream.#slots;
+        } catch {
+          return illegal();
+        }
+      };
+    }
+  }
+  class DigestStream extends WritableStream {
     constructor(algorithm) {
       need(arguments.length, 1, "constructor' on 'DigestStream");
       const { name } = normalizeAlgorithm("digest", algorithm);
@@ -31,18 +47,7 @@
         () => attempt(() => state.settled.resolve(arrayBuffer(native.finishHasher(hasher)))),
         (reason) => state.settled.reject(reason),
       );
-      super(lib.secret, stream);
-      stream.object = this;
-      this.#slots = state;
-    }
-    static {
-      slots = (stream) => {
-        try {
-          return stream.#slots;
-        } catch {
-          return illegal();
-        }
-      };
+      return construct(Digesting, [stream, state], new.target);
     }
     get digest() {
       return slots(this).settled.promise;

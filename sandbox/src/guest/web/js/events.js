@@ -1,8 +1,8 @@
 // Event, EventTarget and the event classes (DOM, section 2). There is no tree: the path of an event is its target.
 (function (lib) {
   const {
-    apply, defineProperty, global, native, define, constants, expose, illegal, need, dictionary, isObject, list, append, arrayOf, indexOfList,
-    splice, usv, TypeError, DOMException, Error, kindOf, String, Object, getOwnPropertyDescriptor, errorStack, indexOf, lastIndexOf, slice,
+    apply, construct, defineProperty, global, native, define, constants, expose, illegal, need, dictionary, isObject, list, append, arrayOf, indexOfList,
+    removeAt, usv, TypeError, DOMException, Error, kindOf, String, Object, getOwnPropertyDescriptor, errorStack, indexOf, lastIndexOf, slice,
     endsWith,
   } = lib;
 
@@ -122,29 +122,40 @@
   constants(Event, { NONE: 0, CAPTURING_PHASE: 1, AT_TARGET: 2, BUBBLING_PHASE: 3 });
   expose("Event", Event);
 
-  class CustomEvent extends Event {
-    #detail;
-    constructor(type, init = undefined) {
-      need(arguments.length, 1, "constructor' on 'CustomEvent");
+  let details;
+  class DetailedEvent extends Event {
+    #details;
+    constructor(type, init) {
       super(type, init);
       const { detail = null } = dictionary(init, "eventInitDict");
-      this.#detail = detail;
+      this.#details = { __proto__: null, detail };
+    }
+    static {
+      details = (event) => {
+        try {
+          return event.#details;
+        } catch {
+          return illegal();
+        }
+      };
+    }
+  }
+  class CustomEvent extends Event {
+    constructor(type, init = undefined) {
+      need(arguments.length, 1, "constructor' on 'CustomEvent");
+      return construct(DetailedEvent, [type, init], new.target);
     }
     get detail() {
-      try {
-        return this.#detail;
-      } catch {
-        return illegal();
-      }
+      return details(this).detail;
     }
     initCustomEvent(type, bubbles = false, cancelable = false, detail = null) {
       const state = slots(this);
-      if (!(#detail in this)) illegal();
+      const held = details(this);
       need(arguments.length, 1, "initCustomEvent' on 'CustomEvent");
       const name = lib.toText(type);
       if (state.dispatching) return;
       initialize(state, name, bubbles, cancelable);
-      this.#detail = detail;
+      held.detail = detail;
     }
   }
   define(CustomEvent);
@@ -155,37 +166,40 @@
     // A dictionary with a required member is itself required.
     let needed = 1;
     for (let i = 0; i < members.length; i++) if (members[i][2] === required) needed = 2;
+    class Carrying extends Event {
+      #values;
+      constructor(type, init) {
+        super(type, init);
+        const given = dictionary(init, "eventInitDict");
+        const values = { __proto__: null };
+        for (let i = 0; i < members.length; i++) {
+          const { 0: member, 1: convert, 2: initial } = members[i];
+          const value = given[member];
+          if (value === undefined && initial === required) throw new TypeError("Failed to construct '" + name + "': '" + member + "' is required");
+          values[member] = value === undefined ? initial : convert(value);
+        }
+        this.#values = values;
+      }
+      static read(event, member) {
+        try {
+          return event.#values[member];
+        } catch {
+          return illegal();
+        }
+      }
+      static is(event) {
+        return #values in event;
+      }
+    }
+    const { read, is } = Carrying;
     const Attributes = {
       [name]: class extends Event {
-        #values;
         constructor(type, init = undefined) {
           need(arguments.length, needed, "constructor' on '" + name);
-          super(type, init);
-          const given = dictionary(init, "eventInitDict");
-          const values = { __proto__: null };
-          for (let i = 0; i < members.length; i++) {
-            const { 0: member, 1: convert, 2: initial } = members[i];
-            const value = given[member];
-            if (value === undefined && initial === required) throw new TypeError("Failed to construct '" + name + "': '" + member + "' is required");
-            values[member] = value === undefined ? initial : convert(value);
-          }
-          this.#values = values;
-        }
-        static read(event, member) {
-          try {
-            return event.#values[member];
-          } catch {
-            return illegal();
-          }
-        }
-        static is(event) {
-          return #values in event;
+          return construct(Carrying, [type, init], new.target);
         }
       },
     }[name];
-    const { read, is } = Attributes;
-    delete Attributes.read;
-    delete Attributes.is;
     for (let i = 0; i < members.length; i++) {
       const { 0: member } = members[i];
       const getter = Object.getOwnPropertyDescriptor({ get [member]() { return read(this, member); } }, member).get;
@@ -194,7 +208,7 @@
     defineProperty(Attributes, "length", { __proto__: null, value: needed });
     define(Attributes, undefined, name);
     expose(name, Attributes);
-    return { __proto__: null, Class: Attributes, read, is };
+    return { __proto__: null, make: (type, init) => construct(Carrying, [type, init], Attributes), read, is };
   };
   const required = lib.secret;
   const any = (value) => value;
@@ -279,6 +293,7 @@
       if (state.dispatching || !state.initialized) {
         throw new DOMException("The event is already being dispatched.", "InvalidStateError");
       }
+      lib.needStack();
       state.trusted = false;
       return dispatch(this ?? global, listeners, event, state);
     }
@@ -308,7 +323,7 @@
   const removeEntry = (listeners, entry) => {
     entry.removed = true;
     const at = indexOfList(listeners, entry);
-    if (at !== -1) splice(listeners, at, 1);
+    if (at !== -1) removeAt(listeners, at);
   };
 
   const dispatch = (target, listeners, event, state) => {
@@ -316,12 +331,15 @@
     state.target = target;
     state.current = target;
     state.phase = 2;
-    invoke(target, listeners, event, state, true);
-    invoke(target, listeners, event, state, false);
-    state.phase = 0;
-    state.current = null;
-    state.dispatching = false;
-    state.stopped = state.stoppedNow = false;
+    try {
+      invoke(target, listeners, event, state, true);
+      invoke(target, listeners, event, state, false);
+    } finally {
+      state.phase = 0;
+      state.current = null;
+      state.dispatching = state.passive = false;
+      state.stopped = state.stoppedNow = false;
+    }
     return !state.canceled;
   };
   // Listeners that are added meanwhile are not called; ones that are removed are not either.
@@ -400,7 +418,9 @@
     try {
       const { filename, lineno, colno } = placeOf(error);
       const init = { __proto__: null, cancelable: true, message: "Uncaught " + textOf(error), filename, lineno, colno, error };
-      lib.fire(global, new errorEvent.Class("error", init));
+      lib.fire(global, errorEvent.make("error", init));
+    } catch {
+      // There is too little stack left for telling.
     } finally {
       reporting = false;
     }
@@ -467,6 +487,6 @@
   // A rejection that nobody handled, or one that was told as such and is handled now.
   lib.tellRejection = (type, promise, reason) => {
     const init = { __proto__: null, cancelable: type === "unhandledrejection", promise, reason };
-    lib.fire(global, new rejectionEvent.Class(type, init));
+    lib.fire(global, rejectionEvent.make(type, init));
   };
 });

@@ -1,6 +1,6 @@
 // `performance`, `navigator`, `self`, and what else hangs on the global object itself.
 (function (lib) {
-  const { global, native, define, expose, guard, secret, illegal, setPrototypeOf, EventTarget, need, list, append, arrayOf, isObject, usv, freeze, DOMException, TypeError, structuredClone } = lib;
+  const { global, native, construct, define, expose, guard, secret, illegal, setPrototypeOf, EventTarget, need, list, append, arrayOf, isObject, usv, freeze, DOMException, TypeError, structuredClone } = lib;
 
   let entrySlots;
   class PerformanceEntry {
@@ -41,7 +41,7 @@
     PerformanceMark: class extends PerformanceEntry {
       constructor(name, options = undefined) {
         need(arguments.length, 1, "constructor' on 'PerformanceMark");
-        super(secret, markSlots(name, options));
+        return construct(PerformanceEntry, [secret, markSlots(name, options)], new.target);
       }
       get detail() {
         return entrySlots(this).detail;
@@ -49,7 +49,8 @@
     },
     PerformanceMeasure: class extends PerformanceEntry {
       constructor(token = undefined, slots = undefined) {
-        super(token, slots);
+        guard(token);
+        return construct(PerformanceEntry, [secret, slots], new.target);
       }
       get detail() {
         return entrySlots(this).detail;

@@ -80,39 +80,37 @@
       // The writer is gone when the destination failed meanwhile.
       if (writer.stream !== undefined) write = handled(writeTo(writer, value));
     };
-    const step = async () => {
-      while (!ending) {
-        try {
-          await writer.ready.promise;
-        } catch {
-          return;
-        }
-        if (ending) return;
-        const read = settle();
-        let reading = true;
-        let taken;
-        readFrom(reader, {
-          __proto__: null,
-          // Not written from in here: whoever enqueues it must not run code of the destination. Until it is, the pipe does
-          // not end.
-          chunk: (value) => {
-            const chunk = { __proto__: null, value };
-            write = read.promise;
-            if (reading) taken = chunk;
-            else read.resolve(chunk);
-          },
-          close: () => read.resolve(),
-          error: () => read.resolve(),
-        });
-        reading = false;
-        if (taken !== undefined) {
-          pass(taken);
-          read.resolve(taken);
-        }
-        const chunk = await read.promise;
+    const step = () => {
+      if (!ending) react(writer.ready.promise, move, nothing);
+    };
+    const move = () => {
+      if (ending) return;
+      const read = settle();
+      let reading = true;
+      let taken;
+      readFrom(reader, {
+        __proto__: null,
+        // Not written from in here: whoever enqueues it must not run code of the destination. Until it is, the pipe does
+        // not end.
+        chunk: (value) => {
+          const chunk = { __proto__: null, value };
+          write = read.promise;
+          if (reading) taken = chunk;
+          else read.resolve(chunk);
+        },
+        close: () => read.resolve(),
+        error: () => read.resolve(),
+      });
+      reading = false;
+      if (taken !== undefined) {
+        pass(taken);
+        read.resolve(taken);
+      }
+      react(read.promise, (chunk) => {
         if (chunk === undefined) return;
         if (chunk !== taken) pass(chunk);
-      }
+        step();
+      });
     };
     step();
     return whole.promise;

@@ -61,9 +61,8 @@
     shift: method(Array, "shift"),
     sort: method(Array, "sort"),
     joinList: method(Array, "join"),
-    splice: method(Array, "splice"),
+    copyWithin: method(Array, "copyWithin"),
     indexOfList: method(Array, "indexOf"),
-    sliceList: method(Array, "slice"),
 
     charCodeAt: method(String, "charCodeAt"),
     indexOf: method(String, "indexOf"),
@@ -123,7 +122,6 @@
     bufferResizable: getterOf(ArrayBuffer.prototype, "resizable"),
     bufferDetached: getterOf(ArrayBuffer.prototype, "detached"),
     bufferResize: method(ArrayBuffer, "resize"),
-    bufferSlice: method(ArrayBuffer, "slice"),
     bufferTransfer: method(ArrayBuffer, "transfer"),
     bufferTransferFixed: method(ArrayBuffer, "transferToFixedLength"),
     arrayTag: getterOf(TypedArray.prototype, Symbol.toStringTag),
@@ -132,12 +130,11 @@
     arrayBytes: getterOf(TypedArray.prototype, "byteLength"),
     arrayLength: getterOf(TypedArray.prototype, "length"),
     arraySet: uncurry(TypedArray.prototype.set),
-    arraySubarray: uncurry(TypedArray.prototype.subarray),
     viewBuffer: getterOf(DataView.prototype, "buffer"),
     viewOffset: getterOf(DataView.prototype, "byteOffset"),
     viewBytes: getterOf(DataView.prototype, "byteLength"),
 
-    promiseThen: method(Promise, "then"),
+    withResolvers: Promise.withResolvers,
 
     // A Map whose `get` and `set` are the engine's, whatever happens to Map.prototype. Never handed to a program.
     newMap: () => {
@@ -159,6 +156,11 @@
     },
     append: (items, item) => {
       items[items.length] = item;
+    },
+    // Takes one item out of any array. `splice` would ask the array for its constructor.
+    removeAt: (items, at) => {
+      shared.copyWithin(items, at, at + 1);
+      items.length -= 1;
     },
   };
   // The language's own classes.

@@ -5,7 +5,7 @@
 (function (lib) {
   const {
     apply, define, defineProperty, create, setPrototypeOf, expose, guard, secret, illegal, need, isObject, dictionary, enumeration,
-    settle, resolved, rejected, react, handled, list, append, newQueue, enqueue: enqueueTo, dequeue, resetQueue, checkSize, strategyOf, markOf,
+    settle, resolved, rejected, follow, react, handled, list, append, newQueue, enqueue: enqueueTo, dequeue, resetQueue, checkSize, strategyOf, markOf,
     countOne, algorithm, callAsync, kindOf, bytesOf, bufferTransfer, bufferDetached, bufferLength, arrayBytes, iteratorSymbol, asyncIteratorSymbol,
     AsyncIteratorPrototype, Uint8Array, RangeError, TypeError,
   } = lib;
@@ -23,7 +23,7 @@
     controller.object = bytes ? new ReadableByteStreamController(secret, controller) : new ReadableStreamDefaultController(secret, controller);
     stream.controller = controller;
     const begun = start(controller);
-    react(resolved(begun), () => {
+    react(begun, () => {
       controller.started = true;
       pullIfNeeded(controller);
     }, (error) => errorController(controller, error));
@@ -171,8 +171,10 @@
     }
   };
   const releaseReader = (reader) => {
+    // First: to make an error may run the program, which may release it.
+    const error = released();
     const { stream } = reader;
-    const error = new TypeError("This ReadableStream reader has been released.");
+    if (stream === undefined) return;
     if (stream.state !== "readable") reader.closed = settle();
     reader.closed.reject(error);
     handled(reader.closed.promise);
@@ -211,12 +213,13 @@
       const bytes = type !== undefined && enumeration(type, ["bytes"], "type") === "bytes";
       if (bytes && given.size !== undefined) throw new RangeError("A byte stream cannot have a size function");
       const mark = markOf(given, bytes ? 0 : 1);
+      lib.needStack();
       const stream = newStream();
       stream.object = this;
       this.#slots = stream;
       newController(
         stream,
-        start === undefined ? nothing : (controller) => apply(start, source, [controller.object]),
+        start === undefined ? nothing : (controller) => resolved(apply(start, source, [controller.object])),
         pull === undefined ? nothing : (controller) => callAsync(pull, source, [controller.object]),
         cancel === undefined ? nothing : (reason) => callAsync(cancel, source, [reason]),
         mark,
@@ -255,6 +258,7 @@
         enumeration(mode, ["byob"], "mode");
         throw new TypeError("BYOB readers are not supported.");
       }
+      lib.needStack();
       return new ReadableStreamDefaultReader(stream.object);
     }
     pipeThrough(transform, options = undefined) {
@@ -266,6 +270,7 @@
       const { writable } = pair;
       if (!lib.isWritableStream(writable)) throw new TypeError("'writable' is not a WritableStream");
       const settings = pipeOptions(options);
+      lib.needStack();
       if (stream.reader !== undefined) throw new TypeError("This ReadableStream is currently locked to a reader.");
       const target = lib.writableSlots(writable);
       if (target.writer !== undefined) throw new TypeError("This WritableStream is currently locked to a writer.");
@@ -285,17 +290,21 @@
       });
     }
     tee() {
-      const { 0: first, 1: second } = tee(slots(this), false);
+      const stream = slots(this);
+      lib.needStack();
+      const { 0: first, 1: second } = tee(stream, false);
       return [first.object, second.object];
     }
     values(options = undefined) {
       const stream = slots(this);
       const { preventCancel = false } = dictionary(options, "options");
+      lib.needStack();
       return newIterator(stream, !!preventCancel);
     }
   }
   const promising = (lib.promising = (run) => {
     try {
+      lib.needStack();
       return run();
     } catch (error) {
       return rejected(error);
@@ -354,6 +363,7 @@
     }
     releaseLock() {
       const reader = readerSlots(this);
+      lib.needStack();
       if (reader.stream !== undefined) releaseReader(reader);
     }
   }
@@ -391,10 +401,13 @@
       enqueueChunk(controller, chunk);
     }
     error(reason = undefined) {
-      errorController(controllerSlots(this), reason);
+      const controller = controllerSlots(this);
+      lib.needStack();
+      errorController(controller, reason);
     }
   }
   const mustEnqueue = (controller, what) => {
+    lib.needStack();
     if (!canEnqueue(controller)) throw new TypeError("Cannot " + what + " a ReadableStream that is " + (controller.closing ? "closing or closed" : controller.stream.state) + ".");
   };
   define(ReadableStreamDefaultController);
@@ -440,7 +453,9 @@
       enqueueChunk(controller, new Uint8Array(bufferTransfer(buffer, bufferLength(buffer)), offset, length));
     }
     error(reason = undefined) {
-      errorController(byteSlots(this), reason);
+      const controller = byteSlots(this);
+      lib.needStack();
+      errorController(controller, reason);
     }
   }
   define(ReadableByteStreamController);
@@ -601,7 +616,7 @@
               } catch (error) {
                 errorController(branches[0].controller, error);
                 errorController(branches[1].controller, error);
-                done.resolve(cancelStream(stream, error));
+                follow(done, cancelStream(stream, error));
                 return;
               }
             }
@@ -625,7 +640,7 @@
     const cancel = (index) => (reason) => {
       canceled[index] = true;
       reasons[index] = reason;
-      if (canceled[1 - index]) done.resolve(cancelStream(stream, [reasons[0], reasons[1]]));
+      if (canceled[1 - index]) follow(done, cancelStream(stream, [reasons[0], reasons[1]]));
       return done.promise;
     };
     const branch = (index) => makeStream(nothing, pull, cancel(index), bytes ? 0 : 1, bytes ? arrayBytes : countOne, bytes);

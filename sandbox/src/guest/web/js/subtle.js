@@ -47,9 +47,9 @@
   };
 
   // A promise of what `run` gives; what it throws, a wrong receiver included, is its rejection.
-  const promised = (subtle, run) => new Promise((resolve) => {
+  const promised = (subtle, run) => lib.promising(() => {
     if (!lib.isSubtleCrypto(subtle)) illegal();
-    resolve(run());
+    return lib.resolved(run());
   });
   const counted = (given, wanted, name) => need(given, wanted, name + "' on 'SubtleCrypto");
 

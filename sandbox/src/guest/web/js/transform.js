@@ -1,7 +1,7 @@
 // TransformStream (Streams, section 6), and the transform streams of Encoding.
 (function (lib) {
   const {
-    apply, define, expose, guard, secret, illegal, isObject, dictionary, settle, rejected, react, strategyOf, markOf, countOne,
+    apply, construct, define, expose, guard, secret, illegal, isObject, dictionary, settle, adopted, rejected, react, strategyOf, markOf, countOne,
     algorithm, callAsync, createReadable, createWritable, rethrow, native, bytesOf, encodingOf, decodeSome, charCodeAt, slice, RangeError, TypeError,
     ArrayBuffer, arrayBytes,
   } = lib;
@@ -15,7 +15,7 @@
       __proto__: null, object: undefined, readable: undefined, writable: undefined, backpressure: undefined, change: undefined, controller: undefined,
       transform, flush, cancel, finishing: undefined,
     };
-    const start = () => started.promise;
+    const start = () => adopted(started.promise);
     state.writable = createWritable(
       (chunk) => write(state, chunk),
       () => close(state),
@@ -132,8 +132,10 @@
     if (backpressure !== state.backpressure) setBackpressure(state, true);
   };
   const terminate = (state) => {
+    // Before anything changes: to make an error may run the program.
+    const error = new TypeError("The transform stream has been terminated.");
     closeController(state.readable.controller);
-    errorWritable(state, new TypeError("The transform stream has been terminated."));
+    errorWritable(state, error);
   };
 
   let slots;
@@ -156,6 +158,7 @@
       if (holder.writableType !== undefined) throw new RangeError("writableType must be undefined");
       const readableMark = markOf(readable, 0);
       const writableMark = markOf(writable, 1);
+      lib.needStack();
       const started = settle();
       const state = newTransform(
         transform === undefined ? passOn : (chunk, { controller }) => callAsync(transform, transformer, [chunk, controller]),
@@ -214,13 +217,19 @@
       return desiredSize(controllerSlots(this).readable.controller);
     }
     enqueue(chunk = undefined) {
-      enqueue(controllerSlots(this), chunk);
+      const state = controllerSlots(this);
+      lib.needStack();
+      enqueue(state, chunk);
     }
     error(reason = undefined) {
-      errorAll(controllerSlots(this), reason);
+      const state = controllerSlots(this);
+      lib.needStack();
+      errorAll(state, reason);
     }
     terminate() {
-      terminate(controllerSlots(this));
+      const state = controllerSlots(this);
+      lib.needStack();
+      terminate(state);
     }
   }
   define(TransformStreamDefaultController);
@@ -327,13 +336,13 @@
   // The reference's own two: bytes pass as they are, and exactly as many as were announced.
   class IdentityTransformStream extends TransformStream {
     constructor() {
-      super(secret, bytesThrough(undefined));
+      return construct(TransformStream, [secret, bytesThrough(undefined)], new.target);
     }
   }
   class FixedLengthStream extends TransformStream {
     constructor(length) {
       lib.need(arguments.length, 1, "constructor' on 'FixedLengthStream");
-      super(secret, bytesThrough(lib.enforceRange(length, 9007199254740991, "length")));
+      return construct(TransformStream, [secret, bytesThrough(lib.enforceRange(length, 9007199254740991, "length"))], new.target);
     }
   }
   const bytesThrough = (length) => {

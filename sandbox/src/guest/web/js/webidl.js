@@ -5,11 +5,11 @@
     Object, IteratorPrototype, Promise, String, Symbol, TypeError, RangeError, Error, DOMException,
     iteratorSymbol, tagSymbol, toWellFormed, trunc, floor, isFinite, list, append, arrayOf, charCodeAt,
     arrayTag, arrayBuffer, arrayOffset, arrayBytes, viewBuffer, viewOffset, viewBytes, bufferLength, Map,
-    Uint8Array, promiseThen,
+    Uint8Array, withResolvers,
   } = lib;
 
   // Class numbers of the engine, learnt from samples: `kindOf(value)` says what a value is inside.
-  const { classId } = native;
+  const { classId, promiseThen } = native;
   const kinds = list();
   const sample = (kind, value) => {
     const id = classId(value);
@@ -67,7 +67,9 @@
   const illegal = (lib.illegal = () => {
     throw new TypeError("Illegal invocation");
   });
-  // The constructor of interfaces that programs cannot construct is called with this.
+  // The constructor of interfaces that programs cannot construct is called with this. No `super` passes it on: a program
+  // may give any class that it can reach another prototype. Derived classes return what `construct` makes of their base,
+  // or, to have slots of their own, of a class between the two that no program can reach.
   lib.secret = Symbol();
   lib.guard = (token) => {
     if (token !== lib.secret) throw new TypeError("Illegal constructor");
@@ -201,26 +203,48 @@
     return copy;
   };
 
-  // Promises. `settle` makes one with its functions; `react` is PerformPromiseThen on the promise resolved with
-  // `value`: `await` neither reads `then` of a native promise nor its species.
-  lib.settle = () => {
-    const deferred = { __proto__: null, promise: undefined, resolve: undefined, reject: undefined };
-    deferred.promise = new Promise((resolve, reject) => {
-      deferred.resolve = resolve;
-      deferred.reject = reject;
-    });
-    return deferred;
+  // Promises. A promise that is resolved with a promise calls its `then`, and `await` reads its `constructor`: a program
+  // may have replaced both, and would get hold of promises that are ours, and of what they are settled with. So scripts
+  // do not await, and only `lib.follow` settles a promise as another one.
+  //
+  // `settle` makes one with its functions.
+  const settle = (lib.settle = () => apply(withResolvers, Promise, []));
+  // Of what a program may see: it is asked for `then`.
+  const resolved = (lib.resolved = (value) => {
+    const deferred = settle();
+    deferred.resolve(value);
+    return deferred.promise;
+  });
+  lib.rejected = (reason) => {
+    const deferred = settle();
+    deferred.reject(reason);
+    return deferred.promise;
   };
-  lib.resolved = (value) => new Promise((resolve) => resolve(value));
-  lib.rejected = (reason) => new Promise((_, reject) => reject(reason));
-  lib.react = async (value, fulfilled, rejected) => {
-    let result;
-    try {
-      result = await value;
-    } catch (reason) {
-      return rejected === undefined ? undefined : rejected(reason);
-    }
-    return fulfilled === undefined ? undefined : fulfilled(result);
+  // Settles `deferred` with a value of ours, or as a promise, when `resolve` would.
+  const done = resolved();
+  const follow = (lib.follow = (deferred, value) => {
+    if (kindOf(value) !== "promise") deferred.resolve(value);
+    else promiseThen(done, () => {
+      promiseThen(value, deferred.resolve, deferred.reject);
+    });
+  });
+  lib.adopted = (value) => {
+    const deferred = settle();
+    follow(deferred, value);
+    return deferred.promise;
+  };
+  // A promise of what the function returns that is called when `value`, a promise or not, is settled.
+  lib.react = (value, fulfilled, rejected) => {
+    const deferred = settle();
+    const run = (react) => (value) => {
+      try {
+        follow(deferred, react === undefined ? undefined : react(value));
+      } catch (error) {
+        deferred.reject(error);
+      }
+    };
+    promiseThen(kindOf(value) === "promise" ? value : resolved(value), run(fulfilled), run(rejected));
+    return deferred.promise;
   };
   // Marks a promise as handled: nobody is told of its rejection.
   const ignore = () => {};

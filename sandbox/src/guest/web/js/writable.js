@@ -109,7 +109,7 @@
     stream.controller = controller;
     updateBackpressure(stream, desiredSizeOf(controller) <= 0);
     const begun = start(controller);
-    react(resolved(begun), () => {
+    react(begun, () => {
       controller.started = true;
       advance(controller);
     }, (error) => {
@@ -214,12 +214,13 @@
       if (holder.type !== undefined) throw new RangeError("The type of an underlying sink must be undefined");
       const write = algorithm(holder, "write");
       const mark = markOf(given, 1);
+      lib.needStack();
       const stream = newStream();
       stream.object = this;
       this.#slots = stream;
       newController(
         stream,
-        start === undefined ? nothing : (controller) => apply(start, sink, [controller.object]),
+        start === undefined ? nothing : (controller) => resolved(apply(start, sink, [controller.object])),
         write === undefined ? nothing : (chunk, controller) => callAsync(write, sink, [chunk, controller.object]),
         close === undefined ? nothing : () => callAsync(close, sink, []),
         abort === undefined ? nothing : (reason) => callAsync(abort, sink, [reason]),
@@ -256,7 +257,9 @@
       });
     }
     getWriter() {
-      return new WritableStreamDefaultWriter(slots(this).object);
+      const { object } = slots(this);
+      lib.needStack();
+      return new WritableStreamDefaultWriter(object);
     }
   }
   const locked = () => new TypeError("This WritableStream is currently locked to a writer.");
@@ -307,8 +310,10 @@
     handled(writer.closed.promise);
   };
   const releaseWriter = (writer) => {
+    // First: to make an error may run the program, which may release it.
+    const error = gone();
     const { stream } = writer;
-    const error = new TypeError("This WritableStream writer has been released.");
+    if (stream === undefined) return;
     rejectReady(writer, error);
     rejectClosed(writer, error);
     stream.writer = undefined;
@@ -318,18 +323,23 @@
     const { stream } = writer;
     const { controller } = stream;
     const size = chunkSize(controller, chunk);
+    let refused;
+    try {
+      checkSize(size);
+    } catch (error) {
+      refused = { __proto__: null, error };
+    }
     if (stream !== writer.stream) return rejected(gone());
     if (stream.state === "errored") return rejected(stream.error);
     if (closeQueuedOrInFlight(stream) || stream.state === "closed") return rejected(new TypeError("Cannot write to a WritableStream that is closing or closed."));
     if (stream.state === "erroring") return rejected(stream.error);
     const request = settle();
     enqueueTo(stream.requests, request);
-    try {
-      enqueueTo(controller.queue, chunk, checkSize(size));
-    } catch (error) {
-      errorIfNeeded(controller, error);
+    if (refused !== undefined) {
+      errorIfNeeded(controller, refused.error);
       return request.promise;
     }
+    enqueueTo(controller.queue, chunk, size);
     if (!closeQueuedOrInFlight(stream) && stream.state === "writable") updateBackpressure(stream, desiredSizeOf(controller) <= 0);
     advance(controller);
     return request.promise;
@@ -389,6 +399,7 @@
     }
     releaseLock() {
       const writer = writerSlots(this);
+      lib.needStack();
       if (writer.stream !== undefined) releaseWriter(writer);
     }
     write(chunk = undefined) {
@@ -422,7 +433,9 @@
       return controllerSlots(this).signal;
     }
     error(reason = undefined) {
-      errorIfNeeded(controllerSlots(this), reason);
+      const controller = controllerSlots(this);
+      lib.needStack();
+      errorIfNeeded(controller, reason);
     }
   }
   define(WritableStreamDefaultController);

@@ -12,7 +12,8 @@ pub(super) fn add<'js>(ctx: &Ctx<'js>, natives: &Object<'js>) -> Result<()> {
     natives.set("proxyTarget", plain(ctx, c"proxyTarget", 1, proxy_target)?)?;
     natives.set("proxyHandler", plain(ctx, c"proxyHandler", 1, proxy_handler)?)?;
     natives.set("promiseState", plain(ctx, c"promiseState", 1, promise_state)?)?;
-    natives.set("promiseResult", plain(ctx, c"promiseResult", 1, promise_result)?)
+    natives.set("promiseResult", plain(ctx, c"promiseResult", 1, promise_result)?)?;
+    natives.set("promiseThen", plain(ctx, c"promiseThen", 3, promise_then)?)
 }
 
 /// A function over the engine's plain interface: these are called for every value of a clone.
@@ -125,4 +126,16 @@ unsafe extern "C" fn promise_result(
 ) -> qjs::JSValue {
     // SAFETY: the engine passes at least as many arguments as the function's length says; the answer is a new reference.
     unsafe { qjs::JS_PromiseResult(ctx, *arguments) }
+}
+
+/// `promiseThen(promise, fulfilled, rejected)`: PerformPromiseThen with a new promise of the language's own. It reads no
+/// property: a program's `then`, `constructor` and species have no say in it.
+unsafe extern "C" fn promise_then(
+    ctx: *mut qjs::JSContext,
+    _: qjs::JSValue,
+    _: c_int,
+    arguments: *mut qjs::JSValue,
+) -> qjs::JSValue {
+    // SAFETY: the engine passes at least as many arguments as the function's length says; the answer is a new reference.
+    unsafe { qjs::JS_PromiseThen(ctx, *arguments, *arguments.add(1), *arguments.add(2)) }
 }

@@ -112,7 +112,7 @@
       let found = -1;
       for (let j = 0; j < others.length && found < 0; j++) if (equal(rest[i], others[j])) found = j;
       if (found < 0) return false;
-      lib.splice(others, found, 1);
+      lib.removeAt(others, found);
     }
     return true;
   };

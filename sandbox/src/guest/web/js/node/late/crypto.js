@@ -1,7 +1,7 @@
 // `crypto`: digests, keyed digests and random values over the natives of Web cryptography.
 (function (lib) {
   const {
-    native, apply, kindOf, isObject, bytesOf, copyBytes, arrayBytes, arrayBuffer, arrayOffset, adoptBuffer, bufferEncoding, floor,
+    native, apply, construct, kindOf, isObject, bytesOf, copyBytes, arrayBytes, arrayBuffer, arrayOffset, adoptBuffer, bufferEncoding, floor,
     isInteger, toLowerCase, coded, badType, outOfRange, needString, needFunction, needInteger, needObject, Error, RangeError, TypeError,
     Uint8Array,
   } = lib;
@@ -52,7 +52,11 @@
       return this;
     }
   }
+  // Not with `super`, which calls what a program says is the base.
   class Hash extends Sum {
+    constructor(...given) {
+      return construct(Sum, given, new.target);
+    }
     digest(outputEncoding) {
       const state = slots(this);
       if (state.isFinal) throw coded(Error, "ERR_CRYPTO_HASH_FINALIZED", "Digest already called");
@@ -66,6 +70,9 @@
     }
   }
   class Hmac extends Sum {
+    constructor(...given) {
+      return construct(Sum, given, new.target);
+    }
     digest(outputEncoding) {
       const state = slots(this);
       // The second digest of an HMAC is empty.

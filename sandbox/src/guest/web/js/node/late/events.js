@@ -1,7 +1,7 @@
 // `events`: EventEmitter and its helpers. What an emitter holds is on the emitter, under Node's names.
 (function (lib) {
   const {
-    apply, native, ownKeys, getPrototypeOf, defineProperty, create, Symbol, symbolFor, Error, list, append, arrayOf, shift, splice, isObject,
+    apply, native, ownKeys, getPrototypeOf, defineProperty, create, Symbol, symbolFor, Error, list, append, arrayOf, shift, removeAt, isObject,
     needFunction, needNumber, needObject, needSignal, needBoolean, badType, coded, abortError, abortState, onAbort, settle, resolved,
     rejected, AsyncIteratorPrototype, process,
   } = lib;
@@ -63,7 +63,7 @@
       events[type] = listener;
       emitter._eventsCount += 1;
     } else if (typeof present === "function") events[type] = first ? [listener, present] : [present, listener];
-    else if (first) splice(present, 0, 0, listener);
+    else if (first) events[type] = arrayOf(before(listener, present));
     else native.put(present, present.length, listener);
     return emitter;
   };
@@ -96,7 +96,7 @@
     for (let i = present.length - 1; i >= 0 && at < 0; i--) if (present[i] === listener || present[i].listener === listener) at = i;
     if (at < 0) return emitter;
     // An emission that is under way goes through a copy.
-    splice(present, at, 1);
+    removeAt(present, at);
     if (present.length === 1) events[type] = present[0];
     if (events.removeListener !== undefined) emitter.emit("removeListener", type, listener);
     return emitter;
@@ -297,6 +297,7 @@
         reject(abortError(abortState(signal).reason));
       }));
     }
+    // Asynchronous, as Node's is: what a program has for `then` is asked, and sees the arguments of the event.
     return promise;
   };
 

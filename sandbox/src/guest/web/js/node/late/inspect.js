@@ -2,7 +2,7 @@
 (function (lib) {
   const {
     apply, native, getPrototypeOf, getOwnPropertyDescriptor, ownKeys, hasOwn, keysOf, defineProperty, create, kindOf, isObject, isArray,
-    list, append, sort, splice, indexOfList, newMap, mapSize, mapForEach, setSize, setForEach, charCodeAt, indexOf, slice, startsWith,
+    list, append, sort, removeAt, indexOfList, newMap, mapSize, mapForEach, setSize, setForEach, charCodeAt, indexOf, slice, startsWith,
     endsWith, repeat, replaceAll, exec, is, numberValue, stringValue, booleanValue, bigintValue, symbolText, dateValue, functionText,
     symbolFor, tagSymbol, arrayTag, arrayLength, arrayBytes, arrayBuffer, arrayOffset, bytesOf, min, max, String, arrayClasses,
   } = lib;
@@ -227,7 +227,10 @@
           case "error":
           case "exception":
             // V8 makes the stack first.
-            if (ctx.showHidden && splice(keys, indexOfList(keys, "stack"), hasOwn(value, "stack") ? 1 : 0).length > 0) keys = prepend(keys, ["stack"]);
+            if (ctx.showHidden && hasOwn(value, "stack") && indexOfList(keys, "stack") >= 0) {
+              removeAt(keys, indexOfList(keys, "stack"));
+              keys = prepend(keys, ["stack"]);
+            }
             base = formatError(value, name, tag, ctx, keys);
             if (keys.length === 0 && !hasInherited) return base;
             break;
@@ -372,7 +375,7 @@
       for (let i = 0; i < own.length; i++) {
         const at = indexOfList(keys, own[i]);
         const text = error[own[i]];
-        if (at >= 0 && (typeof text !== "string" || indexOf(stack, text) >= 0)) splice(keys, at, 1);
+        if (at >= 0 && (typeof text !== "string" || indexOf(stack, text) >= 0)) removeAt(keys, at);
       }
     }
     if ("cause" in error && indexOfList(keys, "cause") < 0) append(keys, "cause");
