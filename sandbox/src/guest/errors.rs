@@ -27,7 +27,7 @@ pub(super) fn describe(state: &State, thrown: &Val, bound: u64) -> Described {
         details.name = property(state, thrown, c"name", bound).unwrap_or_else(|| "Error".into());
         if let Some(stack) = property(state, thrown, c"stack", bound) {
             let frames = frames(&stack, &details.name, &message);
-            (details.line, details.column) = position(frames, NAME, state.namespaces.first_line()).unzip();
+            (details.line, details.column) = position(frames, NAME).unzip();
             details.stack = Some(stack);
         }
         details.message = message;
@@ -133,13 +133,8 @@ fn beginning(state: &State, string: &Val, bound: u64) -> Js<String> {
     Ok(lossy(whole.bytes()).into_owned())
 }
 
-/// The line at which a source did not parse; may lie ahead of the caller's own.
-pub(super) fn first_line_of(state: &State, thrown: &Val) -> Option<i32> {
-    let stack = property(state, thrown, c"stack", STACK_BYTES)?;
-    stack.lines().find_map(|line| place_of(line, NAME)).map(|(line, _)| line)
-}
-
-/// Line and column at which a module's source did not parse: the parser's errors name them first of all.
+/// Line and column at which a source did not parse: the parser's errors name them first of all. A line of a prelude is
+/// below one.
 pub(super) fn place_in(state: &State, thrown: &Val, file: &str) -> Option<(i32, i32)> {
     let stack = property(state, thrown, c"stack", STACK_BYTES)?;
     stack.lines().find_map(|line| place_of(line, file))

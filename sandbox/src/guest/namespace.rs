@@ -16,7 +16,6 @@ use crate::frame::{ProviderSpec, ToolNames};
 #[derive(Debug)]
 pub(super) struct Namespaces {
     all: RefCell<Vec<Rc<Provider>>>,
-    first_line: Cell<i32>,
 }
 
 /// One provider, as calls need it.
@@ -31,11 +30,11 @@ pub(super) struct Provider {
 
 impl Namespaces {
     pub(super) const fn new() -> Self {
-        Self { all: RefCell::new(Vec::new()), first_line: Cell::new(1) }
+        Self { all: RefCell::new(Vec::new()) }
     }
 
-    /// Sets the providers of a run and the first line of its own source.
-    pub(super) fn begin(&self, providers: &mut [ProviderSpec], first_line: i32) {
+    /// Sets the providers of a run.
+    pub(super) fn begin(&self, providers: &mut [ProviderSpec]) {
         let all = providers.iter_mut().map(|spec| {
             Rc::new(Provider {
                 name: spec.name.clone(),
@@ -46,12 +45,6 @@ impl Namespaces {
             })
         });
         self.all.replace(all.collect());
-        self.first_line.set(first_line);
-    }
-
-    /// The first line of the module that is the caller's own.
-    pub(super) fn first_line(&self) -> i32 {
-        self.first_line.get()
     }
 
     /// The provider at `index`, as bound into natives.

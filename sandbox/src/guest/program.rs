@@ -11,9 +11,11 @@ use codemode_protocol::separate_imports;
 use rquickjs::qjs;
 
 use super::body::{line_feeds, lines, without_semicolon};
+use super::errors::place_in;
 use super::js::{Cx, Js, Pending, Val, answer};
 use super::modules::definition;
 use super::namespace;
+use super::stack::Lines;
 use super::state::{State, state};
 use crate::frame::ProviderSpec;
 
@@ -29,9 +31,8 @@ pub(super) const NAME: &str = match FILE.to_str() {
 /// The name of proxy sources in stacks.
 pub(super) const PROXY_FILE: &CStr = c"proxy.js";
 
-/// What is added to line numbers of the program before the engine sees them, and taken off before anybody else does: it
-/// shows none below zero. Sources of all preludes together have far fewer lines.
-pub(super) const LINE_BASE: i32 = 1 << 28;
+/// What stands behind the body where it has to be one expression.
+const CHECK_END: &str = "\n)";
 
 /// Why there is no entry.
 pub(super) enum Failure {
@@ -48,11 +49,8 @@ pub(super) struct Sources {
     /// Has to compile besides `module`: what passes both is one expression.
     check: String,
     module: Rc<str>,
-    /// Line numbers of the first lines of both.
-    check_line: i32,
-    module_line: i32,
-    /// The first line of the caller's body, and of each prelude.
-    first_line: i32,
+    lines: Lines,
+    /// The first line of each prelude, numbered down from one.
     prelude_lines: Vec<(usize, i32)>,
     /// Name of the binding that holds the entry; a function takes it over as its own name.
     binding: String,
@@ -96,30 +94,23 @@ impl Sources {
         module.push_str(&body);
         module.push_str(&format!("\n;return[{binding}]}}"));
 
-        let module_line = first_line - ahead;
         Self {
-            check: format!("(\n{padding}{body}\n)"),
+            check: format!("(\n{padding}{body}{CHECK_END}"),
             module: module.into(),
-            check_line: first_line - 1,
-            module_line,
-            first_line,
-            prelude_lines: prelude_starts.into_iter().map(|(index, start)| (index, module_line + start)).collect(),
+            lines: Lines { body: first_line, ahead },
+            prelude_lines: prelude_starts.into_iter().map(|(index, start)| (index, start - ahead + 1)).collect(),
             binding,
         }
     }
 
-    /// The first line of the module that is the caller's own.
-    pub(super) fn first_line(&self) -> i32 {
-        self.first_line
+    /// How the lines of the module relate to the caller's own.
+    pub(super) fn lines(&self) -> Lines {
+        self.lines
     }
 
-    /// The module's text, and the number that its first line has for the engine.
+    /// The module's text.
     pub(super) fn module(&self) -> Rc<str> {
         Rc::clone(&self.module)
-    }
-
-    pub(super) fn module_line(&self) -> i32 {
-        self.module_line + LINE_BASE
     }
 
     /// Compiles the sources, with all that they import, and begins to evaluate the module: a promise of that, because
@@ -127,10 +118,9 @@ impl Sources {
     pub(super) fn begin(&self, state: &State) -> Result<Started, Failure> {
         let cx = state.cx;
         let flags = qjs::JS_EVAL_TYPE_MODULE | qjs::JS_EVAL_FLAG_COMPILE_ONLY;
-        cx.eval(&self.check, FILE, self.check_line + LINE_BASE, flags)
-            .map_err(|pending| self.compile_failure(state, pending))?;
+        self.compile_check(state, &self.check).map_err(|pending| self.check_failure(state, pending))?;
         let module = cx
-            .eval(&self.module, FILE, self.module_line(), flags)
+            .eval(&self.module, FILE, self.lines.module(), flags)
             .map_err(|pending| self.compile_failure(state, pending))?;
         // Linking fails here, as an exception: an export that is imported and is not there. Nothing has run then.
         start(cx, module).map_err(|pending| self.compile_failure(state, pending))
@@ -154,19 +144,56 @@ impl Sources {
         outer.call(&args.iter().collect::<Vec<_>>()).map_err(Failure::Threw)
     }
 
+    fn compile_check(&self, state: &State, check: &str) -> Js<Val> {
+        let flags = qjs::JS_EVAL_TYPE_MODULE | qjs::JS_EVAL_FLAG_COMPILE_ONLY;
+        state.cx.eval(check, FILE, Lines::engine(self.lines.body - 1), flags)
+    }
+
+    /// What it means that the body is no one expression. Where it fails only in what stands behind it, which the caller
+    /// never wrote, it ends too early or closes a parenthesis too many: then it is compiled without that.
+    fn check_failure(&self, state: &State, pending: Pending) -> Failure {
+        let failure = self.compile_failure(state, pending);
+        let Failure::Syntax(Pending) = failure else { return failure };
+        let cx = state.cx;
+        let thrown = cx.exception();
+        let place = place_in(state, &thrown, NAME);
+        let last = self.lines.body + lines(&self.check) - 1;
+        if place.is_none_or(|(line, _)| line < last) {
+            return Failure::Syntax(cx.throw(thrown));
+        }
+        let open = self.check.strip_suffix(CHECK_END).unwrap_or(&self.check);
+        let failed = match self.compile_check(state, open) {
+            // It is closed without our parenthesis.
+            Ok(_) => state
+                .faults
+                .with_parse_message("Unexpected token ')'", || self.compile_check(state, &format!("0,{}", &open[1..]))),
+            Err(Pending) => {
+                let at_end = cx.exception();
+                if place_in(state, &at_end, NAME) == place {
+                    return Failure::Syntax(cx.throw(thrown));
+                }
+                state.faults.with_parse_message("Unexpected end of input", || self.compile_check(state, open))
+            }
+        };
+        match failed {
+            Ok(_) => Failure::Syntax(cx.throw(thrown)),
+            Err(pending) => self.compile_failure(state, pending),
+        }
+    }
+
     /// What a source that does not compile means: memory and stack may fail too.
     fn compile_failure(&self, state: &State, pending: Pending) -> Failure {
         let cx = state.cx;
         let thrown = cx.exception();
         // SAFETY: live values; no guest code has run yet.
         let is_syntax = unsafe { qjs::JS_IsInstanceOf(cx.0, thrown.raw(), state.captured.syntax_error.raw()) } > 0;
-        let line = super::errors::first_line_of(state, &thrown);
+        let line = place_in(state, &thrown, NAME).map(|(line, _)| line);
         let Pending = pending;
         let pending = cx.throw(thrown);
         if !is_syntax {
             return Failure::Threw(pending);
         }
-        let prelude = line.filter(|line| *line < self.first_line).and_then(|line| {
+        let prelude = line.filter(|line| *line < 1).and_then(|line| {
             self.prelude_lines.iter().rev().find(|(_, start)| line >= *start).map(|(index, _)| *index)
         });
         prelude.map_or(Failure::Syntax(Pending), |index| Failure::Prelude(index, Pending))
@@ -299,10 +326,9 @@ mod tests {
         ];
         for (code, prelude, first) in cases {
             let sources = Sources::assemble(code, &[provider(prelude)], 7);
-            assert_eq!(sources.first_line, first, "{code}");
             let ahead = sources.module.find("const _").unwrap();
-            let body_line = sources.module_line + lines(&sources.module[..ahead]) + 1;
-            assert_eq!(body_line, first, "{code}");
+            let body = sources.lines.module() + lines(&sources.module[..ahead]) + 1;
+            assert_eq!((sources.lines.body, sources.lines.callers(body)), (first, first), "{code}");
         }
     }
 

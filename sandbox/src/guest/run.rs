@@ -9,7 +9,7 @@ use super::encode::{Functions, Refusal, Rules, encode};
 use super::errors::{describe, type_name};
 use super::event_loop::{Settled, settle};
 use super::js::{Js, Kind, Pending, Val};
-use super::program::{Failure, NAME, Sources};
+use super::program::{Failure, Sources};
 use super::state::State;
 use crate::frame::{DoneFrame, InvokeSpec, RunSpec};
 
@@ -32,8 +32,8 @@ enum End {
 pub(super) fn run(state: &State, spec: &mut RunSpec) -> DoneFrame {
     begin_run(state, spec);
     let sources = Sources::assemble(&spec.code, &spec.providers, state.random.next());
-    state.namespaces.begin(&mut spec.providers, sources.first_line());
-    state.faults.begin(sources.module(), sources.module_line());
+    state.namespaces.begin(&mut spec.providers);
+    state.faults.begin(sources.module(), sources.lines());
     let end = execute(state, spec, &sources);
     let done = finish(state, spec, end);
     // Without a result nobody has a handle.
@@ -235,8 +235,7 @@ fn describe_end(state: &State, spec: &RunSpec, end: End) -> DoneFrame {
             failed(Termination::Threw, described.text, Some(described.details))
         }
         End::Syntax(thrown) => {
-            let mut described = describe(state, &thrown, bound);
-            keep_within(&mut described.details, &spec.code);
+            let described = describe(state, &thrown, bound);
             let message = format!("SyntaxError: {}", described.text);
             failed(Termination::Syntax, text::cut(&message, bound).into_owned(), Some(described.details))
         }
@@ -244,21 +243,6 @@ fn describe_end(state: &State, spec: &RunSpec, end: End) -> DoneFrame {
         End::Stalled => failed(Termination::Stalled, text::STALLED.into(), None),
         End::TimeOver => failed(Termination::Timeout, text::timed_out(spec.timeout_ms), None),
         End::Refused(message) => failed(Termination::Result, text::cut(&message, bound).into_owned(), None),
-    }
-}
-
-/// A source that ends too early fails in what stands behind it, which the caller never wrote: the place becomes the end
-/// of their last line.
-fn keep_within(details: &mut ErrorDetails, code: &str) {
-    let last = code.lines().last().unwrap_or_default();
-    let lines = u32::try_from(code.lines().count().max(1)).unwrap_or(u32::MAX);
-    if let Some(line) = details.line.filter(|line| *line > lines) {
-        let end = u32::try_from(last.chars().count()).unwrap_or(u32::MAX).saturating_add(1);
-        if let Some(stack) = &mut details.stack {
-            let column = details.column.unwrap_or(1);
-            *stack = stack.replacen(&format!("{NAME}:{line}:{column}"), &format!("{NAME}:{lines}:{end}"), 1);
-        }
-        (details.line, details.column) = (Some(lines), Some(end));
     }
 }
 

@@ -54,7 +54,7 @@ impl State {
             modules: Modules::new(),
             handles: Handles::default(),
             random: Random::new(),
-            faults: Faults::default(),
+            faults: Faults::new(),
             error: RefCell::new(captured.error.clone()),
             preludes_done: Cell::new(0),
             last_prelude: Cell::new(0),

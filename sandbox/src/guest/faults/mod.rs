@@ -22,13 +22,13 @@ use std::rc::Rc;
 use rquickjs::qjs;
 
 use super::js::{Cx, Js, Kind, Pending, Val, answer};
-use super::program::{LINE_BASE, NAME};
+use super::program::NAME;
+use super::stack::Lines;
 use super::state::{State, state};
 use calls::Source;
 use table::{Fault, Thrower};
 
 /// What is kept about errors.
-#[derive(Default)]
 pub(super) struct Faults {
     /// The program's `Error.prepareStackTrace`.
     prepare: RefCell<Option<Val>>,
@@ -36,15 +36,39 @@ pub(super) struct Faults {
     stack: Cell<usize>,
     /// The program as it was compiled, and the number of its first line there.
     program: RefCell<Option<(Rc<str>, i32)>>,
+    /// How its lines relate to the caller's own.
+    lines: Cell<Lines>,
+    /// What is said of a source that does not parse, where that is known better than the parser knows it.
+    parse_message: Cell<Option<&'static str>>,
     /// Sources that were looked through, by file.
     sources: RefCell<Vec<(String, Option<Rc<Source>>)>>,
 }
 
 impl Faults {
+    pub(super) const fn new() -> Self {
+        Self {
+            prepare: RefCell::new(None),
+            stack: Cell::new(0),
+            program: RefCell::new(None),
+            lines: Cell::new(Lines::NONE),
+            parse_message: Cell::new(None),
+            sources: RefCell::new(Vec::new()),
+        }
+    }
+
     /// What is new for a run: its program and its stack.
-    pub(super) fn begin(&self, program: Rc<str>, first_line: i32) {
-        self.program.replace(Some((program, first_line)));
+    pub(super) fn begin(&self, program: Rc<str>, lines: Lines) {
+        self.program.replace(Some((program, lines.module())));
+        self.lines.set(lines);
         self.sources.borrow_mut().clear();
+    }
+
+    /// Runs `compile`; an error of the parser's gets that message.
+    pub(super) fn with_parse_message<T>(&self, message: &'static str, compile: impl FnOnce() -> T) -> T {
+        self.parse_message.set(Some(message));
+        let compiled = compile();
+        self.parse_message.set(None);
+        compiled
     }
 
     /// The stack that the engine was given.
@@ -164,14 +188,14 @@ fn stack_of(state: &State, error: &Val, sites: &Val) -> Js<Option<Val>> {
             error.define(c"message", state.cx.string(&message)?, flags)?;
         }
     }
-    let first_line = state.namespaces.first_line();
+    let lines = state.faults.lines.get();
     let mut frames = String::new();
     let mut before: Option<&Site> = None;
     for site in &sites {
         // Ours calls the engine's of the same name.
         let is_wrapped = |one: &Site| one.place.is_none() && matches!(one.name.as_str(), "parse" | "stringify");
         if !before.is_some_and(|before| is_wrapped(before) && is_wrapped(site) && before.name == site.name) {
-            write_frame(&mut frames, site, first_line);
+            write_frame(&mut frames, site, lines);
         }
         before = Some(site);
     }
@@ -239,7 +263,7 @@ fn is_made_by_program(cx: Cx, sites: &[Site]) -> bool {
 
 /// V8's message for an error of the engine's own.
 fn message_for(state: &State, error: &Val, sites: &[Site]) -> Js<Option<String>> {
-    let Some(site) = sites.first().filter(|site| !site.is_source) else { return Ok(None) };
+    let Some(site) = sites.first() else { return Ok(None) };
     let Some(kind) = state.captured.error_kind(error) else { return Ok(None) };
     let message = error.get_own(c"message")?;
     if !message.is_string() {
@@ -247,6 +271,7 @@ fn message_for(state: &State, error: &Val, sites: &[Site]) -> Js<Option<String>>
     }
     let message = message.to_text()?;
     let (by, file) = match &site.place {
+        _ if site.is_source => (Thrower::Parser(state.faults.parse_message.get()), ""),
         None => (Thrower::Native(&site.name), ""),
         Some((file, line, column)) => (Thrower::Code(&site.name, (*line, *column)), file.as_str()),
     };
@@ -271,7 +296,7 @@ fn is_callable(state: &State, chain: &str) -> bool {
 }
 
 /// Writes a line of a stack, but for frames of ours and of preludes.
-fn write_frame(out: &mut String, site: &Site, first_line: i32) {
+fn write_frame(out: &mut String, site: &Site, lines: Lines) {
     let name = if site.name.is_empty() { "<anonymous>" } else { &site.name };
     let Some((file, line, column)) = &site.place else {
         // Writing into a string does not fail.
@@ -283,8 +308,8 @@ fn write_frame(out: &mut String, site: &Site, first_line: i32) {
         return;
     }
     let is_program = file == NAME;
-    let line = if is_program { line - LINE_BASE } else { *line };
-    if is_program && line < first_line && !site.is_source {
+    let line = if is_program { lines.callers(*line) } else { *line };
+    if is_program && line < 1 && !site.is_source {
         return;
     }
     let _ = match site.name.is_empty() {

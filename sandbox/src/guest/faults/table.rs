@@ -17,6 +17,8 @@ pub(super) enum Thrower<'a> {
     Native(&'a str),
     /// A function with a source, of that name, at that place.
     Code(&'a str, Place),
+    /// The parser; what is known of the source from elsewhere.
+    Parser(Option<&'static str>),
 }
 
 /// Where a row applies.
@@ -35,6 +37,9 @@ pub(super) fn rewrite(
     is_callable: impl Fn(&str) -> bool,
 ) -> Option<String> {
     match (fault.kind, fault.message, fault.by) {
+        ("SyntaxError", message, Thrower::Parser(known)) => {
+            return known.map(str::to_owned).or_else(|| unparsed(message));
+        }
         ("TypeError", "not a function" | "not a constructor", Thrower::Code(_, place)) => {
             let source = source().filter(|source| mentions_none(source, CALLED_BEHIND_THE_SCENES))?;
             let may_be = if fault.message == "not a function" { EITHER } else { &[Operation::New] };
@@ -69,6 +74,7 @@ pub(super) fn rewrite(
     }
     let name = match fault.by {
         Thrower::Native(name) | Thrower::Code(name, _) => name,
+        Thrower::Parser(_) => return None,
     };
     TABLE.iter().find_map(|(kind, pattern, by, text)| {
         let applies = match (by, fault.by) {
@@ -79,6 +85,17 @@ pub(super) fn rewrite(
         let found = (*kind == fault.kind && applies).then(|| captured(fault.message, pattern))??;
         is_whole(found).then(|| text.replace("{name}", name).replace("{}", found))
     })
+}
+
+/// What V8 says of a token that no expression begins with.
+fn unparsed(message: &str) -> Option<String> {
+    match captured(message, "unexpected token in expression: '{}'")? {
+        "" => Some("Unexpected end of input".into()),
+        token if token.bytes().all(|byte| byte.is_ascii_punctuation() && !b"\\@#`'\"".contains(&byte)) => {
+            Some(format!("Unexpected token '{token}'"))
+        }
+        _ => None,
+    }
 }
 
 /// What stands in the place of `{}`; empty for a pattern without one.

@@ -105,6 +105,65 @@ fn a_program_that_does_not_parse_is_a_syntax_error_with_its_place() {
 }
 
 #[test]
+fn a_syntax_error_in_an_import_has_its_place_in_the_callers_source() {
+    let cases = [
+        ("import {a,a} from 'node:path';\nasync () => 1", (1, 12)),
+        ("import a from 'node:path'\nimport a from 'node:fs'\n\nasync () => 1", (2, 10)),
+        ("import a, from 'node:path'\nasync () => 1", (1, 8)),
+        ("import * from 'node:path'\nasync () => 1", (1, 8)),
+        ("import defer * as a from 'node:path'\nasync () => 1", (1, 8)),
+        ("import a from 'node:path'\nimport {'b c'} from 'node:path'\nasync () => 1", (2, 8)),
+        ("import a from 'node:path' with { type: 'json', type: 'json' }; async () => 1", (1, 54)),
+        ("import {\n eval } from 'node:path'; async () => 1", (2, 7)),
+    ];
+    for (code, place) in cases {
+        for prelude in [None, Some("1"), Some("1\n\n2\n")] {
+            let mut spec = spec(code);
+            spec.providers[0].prelude = prelude.map(str::to_owned);
+            let ran = run_spec(&spec);
+            let details = ran.done().details.as_ref().unwrap();
+            assert_eq!(ran.error().0, Termination::Syntax, "{code}");
+            assert_eq!(details.line.zip(details.column), Some(place), "{code}: {details:?}");
+            let frame = format!("program.js:{}:{}", place.0, place.1);
+            assert!(details.stack.as_deref().unwrap().contains(&frame), "{code}: {details:?}");
+        }
+    }
+    // A prelude's own place is none of the caller's, however many lines of imports there are.
+    let mut spec = spec("import 'node:path'\nimport 'node:path'\nimport 'node:path'\nasync () => 1");
+    spec.providers[0].prelude = Some("let a\nlet a".into());
+    let ran = run_spec(&spec);
+    assert!(ran.error().1.starts_with("Prelude of provider"), "{}", ran.error().1);
+    assert_eq!(ran.done().details.as_ref().unwrap().line, None);
+}
+
+#[test]
+fn what_stands_behind_the_program_is_never_named() {
+    const END: &str = "SyntaxError: Unexpected end of input";
+    const CLOSED: &str = "SyntaxError: Unexpected token ')'";
+    let cases = [
+        ("async()=>{", END, (1, 11)),
+        ("async () => {\n  foo(1,", END, (2, 9)),
+        ("async () => {\r  foo(1,\r", END, (3, 1)),
+        ("import 'node:path'; async () => { return 1;", END, (1, 44)),
+        ("async () => { // end", END, (1, 21)),
+        ("[1, 2", END, (1, 6)),
+        ("", END, (1, 1)),
+        ("async () => `${", END, (1, 16)),
+        ("(async () => 1))", CLOSED, (1, 16)),
+        ("(async () => 1)\n) // ;)", CLOSED, (2, 1)),
+        ("async () => { return 1 +; }", "SyntaxError: Unexpected token ';'", (1, 25)),
+    ];
+    for (code, text, place) in cases {
+        let ran = run(code);
+        assert_eq!(ran.error(), (Termination::Syntax, text), "{code}");
+        let details = ran.done().details.as_ref().unwrap();
+        assert_eq!(details.line.zip(details.column), Some(place), "{code}: {details:?}");
+        let stack = details.stack.as_deref().unwrap();
+        assert!(stack.starts_with(text) && stack.contains(&format!("program.js:{}:{}", place.0, place.1)), "{stack}");
+    }
+}
+
+#[test]
 fn a_syntax_error_at_run_time_is_an_ordinary_error() {
     check_errors(&[(
         "async () => { new RegExp('(') }",
@@ -187,8 +246,8 @@ fn a_source_that_ends_too_early_fails_at_its_own_end() {
         ("// nothing", (1, 11)),
         ("async () =>", (1, 12)),
         ("async () => {", (1, 14)),
-        ("async () => {\n  foo(\n", (2, 7)),
-        ("import 'x';\nasync () => {\r\n", (2, 14)),
+        ("async () => {\n  foo(\n", (3, 1)),
+        ("import 'x';\nasync () => {\r\n", (3, 1)),
     ] {
         let ran = run(code);
         assert_eq!(ran.error().0, Termination::Syntax, "{code}");
