@@ -12,6 +12,8 @@ pub(super) struct Captured {
     pub(super) type_error: Val,
     pub(super) classes: Classes,
     pub(super) call_site: CallSite,
+    /// Makes a call site as a program sees one, of name, file, line, column, and whether it was called with `new`.
+    pub(super) make_site: Val,
     pub(super) json_parse: Val,
     pub(super) json_stringify: Val,
     /// In the order of [`ERROR_KINDS`].
@@ -33,6 +35,7 @@ pub(super) struct Captured {
 /// What tells of one entry of a stack.
 pub(super) struct CallSite {
     pub(super) is_native: Val,
+    pub(super) is_constructor: Val,
     pub(super) file_name: Val,
     pub(super) function: Val,
     pub(super) function_name: Val,
@@ -57,19 +60,21 @@ pub(super) struct Classes {
 impl Captured {
     /// Takes them from a fresh context.
     pub(super) fn take(cx: Cx) -> Js<Self> {
-        let all = cx.eval(include_str!("captured.js"), c"captured.js", 1, qjs::JS_EVAL_FLAG_STRICT)?;
+        let all = cx.eval(include_str!("captured.js"), c"", 1, qjs::JS_EVAL_FLAG_STRICT)?;
         let samples = all.get(c"samples")?;
         let class = |name| samples.get(name).map(|sample| sample.class_id());
         let (call_site, prototypes) = (all.get(c"callSite")?, all.get(c"errorPrototypes")?);
         Ok(Self {
             call_site: CallSite {
                 is_native: call_site.get(c"isNative")?,
+                is_constructor: call_site.get(c"isConstructor")?,
                 file_name: call_site.get(c"getFileName")?,
                 function: call_site.get(c"getFunction")?,
                 function_name: call_site.get(c"getFunctionName")?,
                 line: call_site.get(c"getLineNumber")?,
                 column: call_site.get(c"getColumnNumber")?,
             },
+            make_site: all.get(c"makeSite")?,
             json_parse: all.get(c"jsonParse")?,
             json_stringify: all.get(c"jsonStringify")?,
             error_prototypes: (0..prototypes.length()?).map(|at| prototypes.get_index(at)).collect::<Js<_>>()?,

@@ -9,6 +9,7 @@ mod calls;
 mod circle;
 mod json_syntax;
 mod natives;
+mod prepare;
 #[cfg(test)]
 mod seeds;
 mod table;
@@ -94,12 +95,9 @@ impl Faults {
 pub(super) fn install(state: &State) -> Js<()> {
     let cx = state.cx;
     state.faults.set_stack(super::run::LEAST_STACK);
-    let error = &state.captured.error;
-    error.set(c"prepareStackTrace", hook(cx)?)?;
-    let getter = cx.plain_function(read_prepare, c"get prepareStackTrace", 0, qjs::JSCFunctionEnum_JS_CFUNC_generic)?;
-    let setter =
-        cx.plain_function(write_prepare, c"set prepareStackTrace", 1, qjs::JSCFunctionEnum_JS_CFUNC_generic)?;
-    error.define_accessor(c"prepareStackTrace", getter, setter, qjs::JS_PROP_CONFIGURABLE)?;
+    // Has to be set before the accessor of that name stands in the place of the engine's.
+    state.captured.error.set(c"prepareStackTrace", hook(cx)?)?;
+    prepare::install(state)?;
     natives::install(state)
 }
 
@@ -142,17 +140,25 @@ unsafe extern "C" fn called(
     let stack = state.faults.stack.get();
     // SAFETY: a live runtime; the room is there by the contract of `serve`.
     unsafe { qjs::JS_SetMaxStackSize(state.cx.runtime(), (stack + HEADROOM) as qjs::size_t) };
-    let made = stack_of(state, &error, &sites);
+    let prepare = state.faults.prepare.borrow().clone();
+    // What a program has to say of a DOMException's stack it would say while the exception is made.
+    let prepare = prepare.filter(|_| error.class_id() != state.captured.classes.dom_exception);
+    let made = stack_of(state, &error, &sites).and_then(|made| match (made, &prepare) {
+        (Some((text, sites)), Some(_)) => prepare::Stack::of(state, &error, text, &sites).map(Some),
+        (Some((text, _)), None) => Ok(Some(prepare::Stack::Made(text))),
+        (None, _) => Ok(None),
+    });
     // SAFETY: as above.
     unsafe { qjs::JS_SetMaxStackSize(state.cx.runtime(), stack as qjs::size_t) };
-    let prepare = state.faults.prepare.borrow().clone();
     match (made, prepare) {
-        (Ok(Some(_)), Some(prepare)) => answer(prepare.call(&[&error, &sites]).map(|stack| match stack.kind() {
-            Kind::Undefined => state.cx.take(qjs::JS_NULL),
-            _ => stack,
-        })),
-        (Ok(Some(stack)), None) => stack.into_raw(),
-        (Ok(None), _) => qjs::JS_NULL,
+        (Ok(Some(prepare::Stack::Made(stack))), _) => stack.into_raw(),
+        (Ok(Some(prepare::Stack::AskNow(sites))), Some(prepare)) => {
+            answer(prepare.call_with(&state.captured.error, &[&error, &sites]).map(|stack| match stack.kind() {
+                Kind::Undefined => state.cx.take(qjs::JS_NULL),
+                _ => stack,
+            }))
+        }
+        (Ok(_), _) => qjs::JS_NULL,
         (Err(pending), _) => answer(Err(pending)),
     }
 }
@@ -163,12 +169,14 @@ struct Site {
     name: String,
     /// Where; nothing for a native.
     place: Option<(String, i32, i32)>,
+    /// Whether it was called with `new`.
+    is_constructor: bool,
     /// Whether it stands for a source that does not parse, not for a call.
     is_source: bool,
 }
 
-/// The stack of an error; nothing for what has one or is no error. Gives an error of the engine's own its message first.
-fn stack_of(state: &State, error: &Val, sites: &Val) -> Js<Option<Val>> {
+/// The stack of an error, and the sites that it names; nothing for what has one or is no error. Gives an error of the engine's own its message first.
+fn stack_of(state: &State, error: &Val, sites: &Val) -> Js<Option<(Val, Vec<Site>)>> {
     if !error.is_object() {
         return Ok(None);
     }
@@ -181,24 +189,17 @@ fn stack_of(state: &State, error: &Val, sites: &Val) -> Js<Option<Val>> {
             return Ok(None);
         }
         if let Some(message) = message_for(state, error, &sites)? {
-            if state.captured.error_kind(error) == Some("InternalError") {
+            // V8 has no such class, and a stack that is used up is a RangeError wherever that is found.
+            if state.captured.error_kind(error) == Some("InternalError") || message == STACK_USED_UP {
                 state.captured.make_range_error(error)?;
             }
             let flags = qjs::JS_PROP_WRITABLE | qjs::JS_PROP_CONFIGURABLE;
             error.define(c"message", state.cx.string(&message)?, flags)?;
         }
     }
-    let lines = state.faults.lines.get();
+    let sites = shown(sites, state.faults.lines.get());
     let mut frames = String::new();
-    let mut before: Option<&Site> = None;
-    for site in &sites {
-        // Ours calls the engine's of the same name.
-        let is_wrapped = |one: &Site| one.place.is_none() && matches!(one.name.as_str(), "parse" | "stringify");
-        if !before.is_some_and(|before| is_wrapped(before) && is_wrapped(site) && before.name == site.name) {
-            write_frame(&mut frames, site, lines);
-        }
-        before = Some(site);
-    }
+    sites.iter().for_each(|site| write_frame(&mut frames, site));
     let header =
         state.captured.error_text(error).and_then(|text| state.captured.prefix(state.cx, &text, LONGEST_HEADER));
     let header = header.unwrap_or_else(|Pending| {
@@ -209,7 +210,7 @@ fn stack_of(state: &State, error: &Val, sites: &Val) -> Js<Option<Val>> {
     text.extend_from_slice(frames.as_bytes());
     // SAFETY: the bytes are copied.
     let stack = unsafe { qjs::JS_NewStringLen(state.cx.0, text.as_ptr().cast(), text.len() as qjs::size_t) };
-    state.cx.own(stack).map(Some)
+    state.cx.own(stack).map(|stack| Some((stack, sites)))
 }
 
 fn read_sites(state: &State, sites: &Val) -> Js<Vec<Site>> {
@@ -235,7 +236,8 @@ fn read_sites(state: &State, sites: &Val) -> Js<Vec<Site>> {
             }
         };
         let is_source = methods.function.call_with(&site, &[])?.kind() == Kind::Null;
-        read.push(Site { name, place, is_source });
+        let is_constructor = methods.is_constructor.call_with(&site, &[])?.kind() == Kind::Bool(true);
+        read.push(Site { name, place, is_constructor, is_source });
     }
     Ok(read)
 }
@@ -295,55 +297,43 @@ fn is_callable(state: &State, chain: &str) -> bool {
     value.is_function()
 }
 
-/// Writes a line of a stack, but for frames of ours and of preludes.
-fn write_frame(out: &mut String, site: &Site, lines: Lines) {
+/// The sites that are the caller's own, at the caller's own lines: none of ours, none of preludes, and no natives that
+/// those called.
+fn shown(sites: Vec<Site>, lines: Lines) -> Vec<Site> {
+    let mut is_ours = false;
+    let own = sites.into_iter().rev().filter_map(|mut site| {
+        if let Some((file, line, _)) = &mut site.place {
+            let is_program = file == NAME;
+            if is_program {
+                *line = lines.callers(*line);
+            }
+            // The Web surface comes from no file, and what JSON is read from is none.
+            let is_hidden = matches!(file.as_str(), "" | "<null>" | "<input>");
+            is_ours = is_hidden || (is_program && *line < 1 && !site.is_source);
+        }
+        (!is_ours).then_some(site)
+    });
+    let mut own: Vec<Site> = own.collect();
+    own.reverse();
+    // Ours calls the engine's of the same name.
+    let is_wrapped = |one: &Site| one.place.is_none() && matches!(one.name.as_str(), "parse" | "stringify");
+    own.dedup_by(|next, before| is_wrapped(before) && is_wrapped(next) && before.name == next.name);
+    own
+}
+
+/// Writes a line of a stack.
+fn write_frame(out: &mut String, site: &Site) {
     let name = if site.name.is_empty() { "<anonymous>" } else { &site.name };
-    let Some((file, line, column)) = &site.place else {
-        // Writing into a string does not fail.
-        let _ = write!(out, "\n    at {name} (native)");
-        return;
-    };
-    // The Web surface comes from no file, and what JSON is read from is none.
-    if file.is_empty() || file == "<null>" || file == "<input>" {
-        return;
-    }
-    let is_program = file == NAME;
-    let line = if is_program { lines.callers(*line) } else { *line };
-    if is_program && line < 1 && !site.is_source {
-        return;
-    }
-    let _ = match site.name.is_empty() {
-        true => write!(out, "\n    at {file}:{line}:{column}"),
-        false => write!(out, "\n    at {name} ({file}:{line}:{column})"),
+    // Writing into a string does not fail.
+    let _ = match &site.place {
+        None => write!(out, "\n    at {name} (native)"),
+        Some((file, line, column)) if site.name.is_empty() => write!(out, "\n    at {file}:{line}:{column}"),
+        Some((file, line, column)) => write!(out, "\n    at {name} ({file}:{line}:{column})"),
     };
 }
 
-unsafe extern "C" fn read_prepare(
-    _: *mut qjs::JSContext,
-    _: qjs::JSValue,
-    _: c_int,
-    _: *mut qjs::JSValue,
-) -> qjs::JSValue {
-    let state = state();
-    let prepare = state.faults.prepare.borrow().clone();
-    prepare.unwrap_or_else(|| state.cx.undefined()).into_raw()
-}
-
-unsafe extern "C" fn write_prepare(
-    _: *mut qjs::JSContext,
-    _: qjs::JSValue,
-    argc: c_int,
-    argv: *mut qjs::JSValue,
-) -> qjs::JSValue {
-    // SAFETY: the engine passes `argc` live values.
-    let args = unsafe { super::js::arguments(argc, argv) };
-    let state = state();
-    let given = args.first().map(|value| state.cx.borrow(*value));
-    // What was there is dropped after the borrow has ended.
-    let before = state.faults.prepare.replace(given.filter(Val::is_function));
-    drop(before);
-    qjs::JS_UNDEFINED
-}
+/// What the contract says of a stack that is used up.
+const STACK_USED_UP: &str = "Maximum call stack size exceeded";
 
 /// UTF-16 units of an error's text that its stack begins with.
 const LONGEST_HEADER: i32 = 64 * 1024;

@@ -37,6 +37,8 @@ pub(super) fn rewrite(
     is_callable: impl Fn(&str) -> bool,
 ) -> Option<String> {
     match (fault.kind, fault.message, fault.by) {
+        // Of patterns, also in a source.
+        ("SyntaxError", "stack overflow", _) => return Some(super::STACK_USED_UP.to_owned()),
         ("SyntaxError", message, Thrower::Parser(known)) => {
             return known.map(str::to_owned).or_else(|| unparsed(message));
         }

@@ -232,7 +232,7 @@ fn a_program_that_swallows_interrupts_does_not_lie_about_it() {
     for code in [
         "() => { for (let i = 0; i < 3; i++) new Promise(() => { for (;;); }); return 'done' }",
         "async () => { for (let i = 0; i < 3; i++) await new Promise((done, fail) => { for (;;); }).catch(() => 1); return 'done' }",
-        "() => { Error.prepareStackTrace = () => { for (;;); }; for (let i = 0; i < 3; i++) new Error('x'); return 'done' }",
+        "() => { Error.prepareStackTrace = () => { for (;;); }; for (let i = 0; i < 3; i++) new Error('x').stack; return 'done' }",
         "() => { const t = { then() { for (;;); } }; return Promise.all([t, t, t]) }",
     ] {
         let mut spec = spec(code);

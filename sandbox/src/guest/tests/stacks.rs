@@ -61,6 +61,37 @@ fn stacks_are_read_by_the_programs_own_hook() {
             "[[true,\"mine\"]]",
         ),
         (
+            "() => {\n  Error.prepareStackTrace = (e, sites) => sites.map((site) => [site.getFileName(), site.getLineNumber(), String(site)]);\n  \
+             function named() {\n return new Error('m').stack } return named()[0].join() }",
+            "\"program.js,4,named (program.js:4:13)\"",
+        ),
+        (
+            "() => { Error.prepareStackTrace = (e, sites) => `${e}` + sites.map((site) => `\\n    at ${site}`).join(''); \
+             const hook = Error.prepareStackTrace; const make = () => [1].map(() => new Error('m'))[0]; const out = []; \
+             for (const each of [hook, undefined]) { Error.prepareStackTrace = each; out.push(make().stack) } \
+             return [out[0] === out[1], out[0].includes('at map (native)'), out[0].includes('null')] }",
+            "[[true,true,false]]",
+        ),
+        // When it is read, not when the error is made, and once.
+        (
+            "() => { let asked = 0; Error.prepareStackTrace = (e) => { asked++; return e.stack.split('\\n')[0] + asked }; \
+             const e = new Error('m'); try { null.x } catch {} new DOMException('x'); \
+             const before = asked; return [before, e.stack, e.stack, asked] }",
+            "[[0,\"Error: m1\",\"Error: m1\",1]]",
+        ),
+        (
+            "() => { let made; Error.prepareStackTrace = (e, sites) => sites; \
+             new EventTarget().addEventListener.call; const t = new EventTarget(); \
+             t.addEventListener('x', () => { made = new Error('m').stack.map((s) => [s.getFileName(), s.getThis(), s.getFunction(), s.constructor.name]) }); \
+             t.dispatchEvent(new Event('x')); return made.every(([file, self, f, c]) => file === 'program.js' && self === undefined && f === undefined && c === 'Object') }",
+            "true",
+        ),
+        (
+            "() => { Error.prepareStackTrace = (e, sites) => sites.length; const e = new Error('m'); const o = {}; \
+             Error.captureStackTrace(o); Error.captureStackTrace(e); return [typeof o.stack, typeof e.stack] }",
+            "[[\"number\",\"number\"]]",
+        ),
+        (
             "() => { Error.prepareStackTrace = () => undefined; const e = new Error('x'); try { throw e } catch (f) { return e === f } }",
             "true",
         ),
@@ -69,6 +100,51 @@ fn stacks_are_read_by_the_programs_own_hook() {
             "\"Cannot read properties of null (reading 'x')\"",
         ),
     ]);
+}
+
+#[test]
+fn a_stack_may_be_replaced_by_anything() {
+    check_results(&[
+        (
+            "() => [undefined, 5, null, 'text'].map((value) => { const e = new Error('m'); e.stack = value; \
+             return [e.stack === value, Object.keys(e).length, delete e.stack, typeof e.stack] }).join()",
+            "\"true,0,true,string,true,0,true,string,true,0,true,string,true,0,true,string\"",
+        ),
+        ("() => { const o = Object.create(Error.prototype); o.stack = 1; return o }", "{\"stack\":1}"),
+        (
+            "() => { try { Object.freeze(new Error('m')).stack = 1 } catch (e) { return e instanceof TypeError } }",
+            "true",
+        ),
+        (
+            "() => { const { get, set } = Object.getOwnPropertyDescriptor(Error.prototype, 'stack'); \
+             return [get, set].map((f) => { try { f.call(1) } catch (e) { return e instanceof TypeError } }) }",
+            "[[true,true]]",
+        ),
+    ]);
+}
+
+#[test]
+fn natives_that_the_surface_calls_are_not_shown() {
+    for code in [
+        "async () => { try { await new Response('{').json() } catch (e) { return e.stack } }",
+        "async () => { try { await crypto.subtle.digest('none', new Uint8Array(1)) } catch (e) { return e.stack } }",
+        "() => { try { new Date().setHours({ valueOf() { throw new Error('m') } }) } catch (e) { return e.stack } }",
+    ] {
+        let ran = run(code);
+        for name in ["at apply ", "at Promise ", "at parse "] {
+            assert!(!ran.result().contains(name), "{code}: {}", ran.result());
+        }
+    }
+    let ran = run("() => [1].map(() => new Error('m').stack)[0]");
+    assert!(ran.result().contains("at map (native)"), "{}", ran.result());
+}
+
+#[test]
+fn a_pattern_that_is_too_deep_is_told_as_a_stack_that_is_used_up() {
+    check_results(&[(
+        "() => { try { new RegExp('(?:'.repeat(6e4) + ')'.repeat(6e4)) } catch (e) { return [e.name, e.message] } }",
+        "[[\"RangeError\",\"Maximum call stack size exceeded\"]]",
+    )]);
 }
 
 #[test]

@@ -288,7 +288,7 @@
   // where functions in strict code have none.
   const { Error } = lib;
   const { prepareStackTrace } = Error;
-  Error.prepareStackTrace = (_, frames) => lib.getPrototypeOf(frames[0]);
+  Error.prepareStackTrace = (_, frames) => (frames.length > 0 ? lib.getPrototypeOf(frames[0]) : undefined);
   const callSite = new Error().stack;
   Error.prepareStackTrace = prepareStackTrace;
   const { getFunction } = {
@@ -296,5 +296,6 @@
       return undefined;
     },
   };
-  lib.defineProperty(callSite, "getFunction", { __proto__: null, value: getFunction });
+  // In a run the hook is given no frames of ours, and sites that have no functions to hand out.
+  if (callSite !== undefined) lib.defineProperty(callSite, "getFunction", { __proto__: null, value: getFunction });
 });
