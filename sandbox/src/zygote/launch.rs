@@ -30,8 +30,8 @@ const END_BOUND: Duration = Duration::from_secs(2);
 const STACK_MARGIN: u64 = 8 << 20;
 
 /// Address space beyond the largest `memoryLimit` and the stack: the program, the prelude, and what the C library
-/// reserves without using it.
-const ADDRESS_SPACE_MARGIN: u64 = 256 << 20;
+/// reserves without using it, which is most while the zygote sets itself up.
+const ADDRESS_SPACE_MARGIN: u64 = 512 << 20;
 
 /// A zygote that is ready. It ends when this is dropped, and at the latest with the thread that launched it.
 pub(crate) struct Launched {

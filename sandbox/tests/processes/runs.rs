@@ -10,8 +10,8 @@ use std::{
 };
 
 use codemode_protocol::{
-    ErrorCode, ExecuteRequest, Executor, Host, HostCallError, Limits, Outbound, OutboundMode, OutboundRequest,
-    OutboundResponse, ProviderDescriptor, Termination, TimeBound, text,
+    ErrorCode, ExecuteRequest, Executor, Host, HostCallError, LEAST_MEMORY_BYTES, LEAST_STACK_BYTES, Limits, Outbound,
+    OutboundMode, OutboundRequest, OutboundResponse, ProviderDescriptor, Termination, TimeBound, text,
 };
 
 use codemode_sandbox::{PoolExecutor, PoolOptions};
@@ -40,6 +40,20 @@ async fn a_program_returns_its_value_its_log_and_its_figures() {
     assert_eq!(stats.host_calls, 1);
     assert!(stats.host_wait_ms >= 25.0 && stats.wall_ms >= stats.host_wait_ms, "{stats:?}");
     assert!(stats.cpu_ms > 0.0 && stats.cpu_ms < stats.wall_ms && stats.peak_memory_bytes > 0, "{stats:?}");
+    pool.dispose().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pool_with_the_least_of_memory_and_stack_runs_programs() {
+    let limits = Limits {
+        max_memory_limit: LEAST_MEMORY_BYTES,
+        memory_limit: LEAST_MEMORY_BYTES,
+        max_stack_limit: LEAST_STACK_BYTES,
+        stack_limit: LEAST_STACK_BYTES,
+        ..Limits::default()
+    };
+    let pool = pool_with(limits).await;
+    assert_eq!(result(&run(&pool, "async () => [1].concat(2)").await), "[[1,2]]");
     pool.dispose().await;
 }
 
