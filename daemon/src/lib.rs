@@ -210,6 +210,9 @@ pub async fn run<E: Executor>(
     let work = async {
         shutdown.await;
         drain(&daemon).await;
+        // Whoever asks for a run now is told that it goes elsewhere, and goes. A call that crosses the end of its session
+        // cannot be told whether it ran.
+        let _ = timeout(FAREWELL, places.all_free()).await;
         for connection in daemon.connections() {
             let why = ErrorValue::new("Error", text::SESSION_SHUT_DOWN).with_code(ErrorCode::ShuttingDown.as_str());
             connection.abort(why);
@@ -242,6 +245,9 @@ async fn drain<E: Executor>(daemon: &Daemon<E>) {
         warn!(running = daemon.running(), "some runs did not end in time");
     }
 }
+
+/// How long sessions have to leave by themselves once the last run has ended.
+const FAREWELL: Duration = Duration::from_millis(500);
 
 /// How long sessions and cancelled runs may take to end when the daemon stops.
 const SESSION_END: Duration = Duration::from_secs(2);

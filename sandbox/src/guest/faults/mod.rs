@@ -33,6 +33,8 @@ use table::{Fault, Thrower};
 pub(super) struct Faults {
     /// The program's `Error.prepareStackTrace`.
     prepare: RefCell<Option<Val>>,
+    /// Whether that is being asked.
+    is_asking: Cell<bool>,
     /// Bytes of stack that the run may use.
     stack: Cell<usize>,
     /// The program as it was compiled, and the number of its first line there.
@@ -49,6 +51,7 @@ impl Faults {
     pub(super) const fn new() -> Self {
         Self {
             prepare: RefCell::new(None),
+            is_asking: Cell::new(false),
             stack: Cell::new(0),
             program: RefCell::new(None),
             lines: Cell::new(Lines::NONE),

@@ -87,9 +87,15 @@ fn stack(state: &State, error: &Val) -> Js<Val> {
     let (sites, stack) = (kept.get_own(SITES)?, kept.get_own(STACK)?);
     let prepare = state.faults.prepare.borrow().clone();
     let Some(prepare) = prepare.filter(|_| sites.is_object()) else { return Ok(stack) };
-    // Once, and a hook that reads the stack gets the text.
-    kept.define(SITES, state.cx.undefined(), FLAGS)?;
-    let prepared = prepare.call_with(&state.captured.error, &[error, &sites])?;
+    // A hook that reads a stack gets the text.
+    if state.faults.is_asking.replace(true) {
+        return Ok(stack);
+    }
+    // Once.
+    let asked = kept.define(SITES, state.cx.undefined(), FLAGS);
+    let prepared = asked.and_then(|()| prepare.call_with(&state.captured.error, &[error, &sites]));
+    state.faults.is_asking.set(false);
+    let prepared = prepared?;
     kept.define(STACK, prepared.clone(), FLAGS)?;
     Ok(prepared)
 }

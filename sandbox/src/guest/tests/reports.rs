@@ -19,6 +19,18 @@ fn an_error_event_names_the_place_in_the_programs_own_source() {
             }",
             "\"program.js,4,33,program.js,5,17,program.js,6,50\"",
         ),
+        // What is asked for stacks cannot keep the event from being told.
+        (
+            "async () => {
+                const seen = [];
+                addEventListener('error', (e) => seen.push(e.message, e.filename));
+                Error.prepareStackTrace = () => { throw 1 };
+                queueMicrotask(() => { throw new Error('m') });
+                await 0;
+                return seen.join();
+            }",
+            "\"Uncaught Error: m,program.js\"",
+        ),
         // Nothing tells where this was thrown.
         (
             "async () => {

@@ -73,6 +73,11 @@ fn stacks_are_read_by_the_programs_own_hook() {
             "[[true,true,false]]",
         ),
         // When it is read, not when the error is made, and once.
+        // A hook that reads stacks gets the text.
+        (
+            "() => { Error.prepareStackTrace = () => new Error('n').stack.split('\\n')[0]; return [new Error('a').stack, new Error('b').stack] }",
+            "[[\"Error: n\",\"Error: n\"]]",
+        ),
         (
             "() => { let asked = 0; Error.prepareStackTrace = (e) => { asked++; return e.stack.split('\\n')[0] + asked }; \
              const e = new Error('m'); try { null.x } catch {} new DOMException('x'); \

@@ -448,7 +448,7 @@
   const placeOf = (error) => {
     const kind = kindOf(error);
     let stack;
-    if (kind === "error") stack = errorStack(error);
+    if (kind === "error") stack = textOfStack(error);
     else if (kind === "exception") stack = getOwnPropertyDescriptor(error, "stack")?.value;
     else stack = stackHere();
     if (typeof stack === "string") {
@@ -459,6 +459,14 @@
       }
     }
     return { __proto__: null, filename: lib.programName, lineno: 0, colno: 0 };
+  };
+  // A program's `Error.prepareStackTrace` may throw.
+  const textOfStack = (error) => {
+    try {
+      return errorStack(error);
+    } catch {
+      return undefined;
+    }
   };
   const FRAME = "\n    at ";
   // Of `name (file:1:2)` or `file:1:2`; nothing for what is not the program's own: preludes have lines below one.
