@@ -52,8 +52,6 @@ pub(super) struct Sources {
     lines: Lines,
     /// The first line of each prelude, numbered down from one.
     prelude_lines: Vec<(usize, i32)>,
-    /// Name of the binding that holds the entry; a function takes it over as its own name.
-    binding: String,
 }
 
 impl Sources {
@@ -88,18 +86,18 @@ impl Sources {
             module.push_str(&line_feeds(prelude));
             module.push_str(&format!("\n;{marker}({});\n", index + 1));
         }
-        module.push_str(&format!("const {binding}=\n"));
+        // Where one expression may stand and no list of them.
+        module.push_str("return[1?\n");
         let ahead = lines(&module);
         module.push_str(&padding);
         module.push_str(&body);
-        module.push_str(&format!("\n;return[{binding}]}}"));
+        module.push_str("\n:0]}");
 
         Self {
             check: format!("(\n{padding}{body}{CHECK_END}"),
             module: module.into(),
             lines: Lines { body: first_line, ahead },
             prelude_lines: prelude_starts.into_iter().map(|(index, start)| (index, start - ahead + 1)).collect(),
-            binding,
         }
     }
 
@@ -119,9 +117,8 @@ impl Sources {
         let cx = state.cx;
         let flags = qjs::JS_EVAL_TYPE_MODULE | qjs::JS_EVAL_FLAG_COMPILE_ONLY;
         self.compile_check(state, &self.check).map_err(|pending| self.check_failure(state, pending))?;
-        let module = cx
-            .eval(&self.module, FILE, self.lines.module(), flags)
-            .map_err(|pending| self.compile_failure(state, pending))?;
+        let compile = || cx.eval(&self.module, FILE, self.lines.module(), flags);
+        let module = compile().map_err(|pending| self.module_failure(state, pending, compile))?;
         // Linking fails here, as an exception: an export that is imported and is not there. Nothing has run then.
         start(cx, module).map_err(|pending| self.compile_failure(state, pending))
     }
@@ -181,6 +178,26 @@ impl Sources {
         }
     }
 
+    /// What it means that the body compiles in parentheses and not in the module: it is a list of expressions, or closes
+    /// the parenthesis itself.
+    fn module_failure(&self, state: &State, pending: Pending, compile: impl FnOnce() -> Js<Val>) -> Failure {
+        let failure = self.compile_failure(state, pending);
+        let Failure::Syntax(Pending) = failure else { return failure };
+        let thrown = state.cx.exception();
+        let place = place_in(state, &thrown, NAME).filter(|(line, _)| *line >= self.lines.body);
+        let Some((line, column)) = place else { return Failure::Syntax(state.cx.throw(thrown)) };
+        let written = self.check.lines().nth((line - self.lines.body + 1) as usize).unwrap_or_default();
+        let message = match written.chars().nth((column - 1) as usize) {
+            Some(',') => "Unexpected token ','",
+            Some(')') => "Unexpected token ')'",
+            _ => return Failure::Syntax(state.cx.throw(thrown)),
+        };
+        match state.faults.with_parse_message(message, compile) {
+            Ok(_) => Failure::Syntax(state.cx.throw(thrown)),
+            Err(pending) => self.compile_failure(state, pending),
+        }
+    }
+
     /// What a source that does not compile means: memory and stack may fail too.
     fn compile_failure(&self, state: &State, pending: Pending) -> Failure {
         let cx = state.cx;
@@ -199,19 +216,9 @@ impl Sources {
         prelude.map_or(Failure::Syntax(Pending), |index| Failure::Prelude(index, Pending))
     }
 
-    /// Takes the entry out of what the default export returned, and takes its name away when that is ours.
-    pub(super) fn entry(&self, cx: Cx, returned: &Val) -> Js<Option<Val>> {
-        if !returned.is_array() {
-            return Ok(None);
-        }
-        let entry = returned.get_index(0)?;
-        if entry.is_function() {
-            let name = entry.get_own(c"name")?;
-            if name.is_string() && name.text()?.bytes() == self.binding.as_bytes() {
-                entry.define(c"name", cx.string("")?, qjs::JS_PROP_CONFIGURABLE)?;
-            }
-        }
-        Ok(Some(entry))
+    /// Takes the entry out of what the default export returned; a prelude may have returned something else.
+    pub(super) fn entry(returned: &Val) -> Js<Option<Val>> {
+        returned.is_array().then(|| returned.get_index(0)).transpose()
     }
 }
 
@@ -326,7 +333,7 @@ mod tests {
         ];
         for (code, prelude, first) in cases {
             let sources = Sources::assemble(code, &[provider(prelude)], 7);
-            let ahead = sources.module.find("const _").unwrap();
+            let ahead = sources.module.find("return[1?").unwrap();
             let body = sources.lines.module() + lines(&sources.module[..ahead]) + 1;
             assert_eq!((sources.lines.body, sources.lines.callers(body)), (first, first), "{code}");
         }

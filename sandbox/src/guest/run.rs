@@ -105,7 +105,6 @@ fn stack_bytes(spec: &RunSpec) -> usize {
 }
 
 fn execute(state: &State, spec: &RunSpec, sources: &Sources) -> End {
-    let cx = state.cx;
     let started = match sources.begin(state) {
         Ok(started) => started,
         Err(failure) => return not_entered(state, failure),
@@ -126,7 +125,7 @@ fn execute(state: &State, spec: &RunSpec, sources: &Sources) -> End {
         Settled::Stalled => return End::Stalled,
         Settled::TimeOver => return End::TimeOver,
     };
-    let entry = match sources.entry(cx, &returned) {
+    let entry = match Sources::entry(&returned) {
         Ok(Some(entry)) => entry,
         Ok(None) => return End::NotAFunction("undefined"),
         Err(Pending) => return threw(state),

@@ -50,12 +50,30 @@ fn nothing_breaks_out_of_its_place() {
         "",
         "f;;",
         "*/ 1 /*",
+        "async () => y, y = 2",
+        "async () => 1, a = console.log('ran'), b = 2",
+        "1 : 0, (2",
     ];
     for code in cases {
         let ran = run(code);
         let (termination, error) = ran.error();
         assert_eq!(termination, Termination::Syntax, "{code}: {error}");
         assert!(error.starts_with("SyntaxError: "), "{code}: {error}");
+    }
+}
+
+#[test]
+fn what_makes_a_body_no_one_expression_is_named_at_its_place() {
+    for (code, message, place) in [
+        ("async () => 1, 2", "SyntaxError: Unexpected token ','", (1, 14)),
+        ("async () =>\n  1\n  , a = 2;", "SyntaxError: Unexpected token ','", (3, 3)),
+        ("1), (2", "SyntaxError: Unexpected token ')'", (1, 2)),
+        ("import 'node:path'; async () => 1, 2", "SyntaxError: Unexpected token ','", (1, 34)),
+    ] {
+        let ran = run(code);
+        assert_eq!(ran.error(), (Termination::Syntax, message), "{code}");
+        let details = ran.done().details.as_ref().unwrap();
+        assert_eq!((details.line, details.column), (Some(place.0), Some(place.1)), "{code}");
     }
 }
 
