@@ -3,7 +3,7 @@
 //! Import declarations are legal at module scope only and the entry wraps the body in a function, so they have to stand
 //! ahead of it. Whatever is no well-formed declaration stays in the body, where the engine reports its syntax error.
 
-use crate::{is_line_terminator, is_white_space};
+use crate::{JAVASCRIPT_RESERVED_WORDS, is_line_terminator, is_white_space};
 
 /// A program's two parts. Together they are the program, without a byte lost between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,61 +193,13 @@ fn string_length(text: &str, quote: char) -> Option<usize> {
     None
 }
 
-/// Whether a token may name what is imported: no reserved word of module code. Two names that may not be bound either are
-/// left to the engine, which refuses them.
+/// Whether a token may name what is imported: no reserved word of module code (ECMA-262, section 12.7.2).
 fn is_binding(token: Token<'_>) -> bool {
-    matches!(token, Token::Word(name) if !RESERVED.contains(&name))
+    matches!(token, Token::Word(name) if UNRESERVED.contains(&name) || !JAVASCRIPT_RESERVED_WORDS.contains(&name))
 }
 
-/// Reserved words of module code (ECMA-262, section 12.7.2).
-const RESERVED: &[&str] = &[
-    "await",
-    "break",
-    "case",
-    "catch",
-    "class",
-    "const",
-    "continue",
-    "debugger",
-    "default",
-    "delete",
-    "do",
-    "else",
-    "enum",
-    "export",
-    "extends",
-    "false",
-    "finally",
-    "for",
-    "function",
-    "if",
-    "implements",
-    "import",
-    "in",
-    "instanceof",
-    "interface",
-    "let",
-    "new",
-    "null",
-    "package",
-    "private",
-    "protected",
-    "public",
-    "return",
-    "static",
-    "super",
-    "switch",
-    "this",
-    "throw",
-    "true",
-    "try",
-    "typeof",
-    "var",
-    "void",
-    "while",
-    "with",
-    "yield",
-];
+/// Names on the list that are no reserved words. The engine takes the one and refuses to bind the others.
+const UNRESERVED: [&str; 3] = ["async", "arguments", "eval"];
 
 fn is_word(character: char) -> bool {
     character.is_alphanumeric() || matches!(character, '_' | '$' | '\u{200c}' | '\u{200d}')
@@ -278,6 +230,7 @@ mod tests {
             ("import a,{default as b,if as c,}from'x'", "import a,{default as b,if as c,}from'x'"),
             ("import {as, as as as, from} from 'x'", "import {as, as as as, from} from 'x'"),
             ("import {a, a} from 'x'", "import {a, a} from 'x'"),
+            ("import async, {arguments} from 'x'", "import async, {arguments} from 'x'"),
         ];
         for (code, imports) in cases {
             let separated = separate_imports(code);
